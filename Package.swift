@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings every target of ours is built with: what `docs/` and `conventions` promise, held by the compiler.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+/// The same without the marks for unsafe calls, which tests do not make.
+let checked: [SwiftSetting] = strict.filter { $0 != .strictMemorySafety() }
+
+func library(_ name: String, package: String, pkgConfig: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["TallystickTestSupport"], swiftSettings: checked)
+}
+
+let package = Package(
+    name: "tallystick",
+    products: [
+        .library(name: "Tallystick", targets: ["Tallystick"]),
+        .executable(name: "tally", targets: ["TallyCommand"]),
+    ],
+    targets: [
+        // C libraries, one folder each; each is imported by exactly one Swift target.
+        library("CSQLite", package: "libsqlite3-dev", pkgConfig: "sqlite3"),
+        library("COpenSSL", package: "libssl-dev", pkgConfig: "libcrypto"),
+        library("CSodium", package: "libsodium-dev", pkgConfig: "libsodium"),
+        library("CQREncode", package: "libqrencode-dev", pkgConfig: "libqrencode"),
+        library("CZBar", package: "libzbar-dev", pkgConfig: "zbar"),
+        library("CPNG", package: "libpng-dev", pkgConfig: "libpng"),
+        library("CTurboJPEG", package: "libturbojpeg0-dev", pkgConfig: "libturbojpeg"),
+        library("CMicroHTTPD", package: "libmicrohttpd-dev", pkgConfig: "libmicrohttpd"),
+        library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
+
+        // Bytes in, bytes out.
+        .target(name: "TallystickCrypto", dependencies: ["COpenSSL", "CSodium"], swiftSettings: strict),
+        // The engine: pure values.
+        .target(name: "Tallystick", dependencies: ["TallystickCrypto"], swiftSettings: strict),
+        // The schemes that ship.
+        .target(
+            name: "Schemes",
+            dependencies: ["Tallystick"],
+            exclude: ["uk-waste-transfer-note"],
+            swiftSettings: strict
+        ),
+        // The outside worlds, one target each.
+        .target(name: "TallystickStore", dependencies: ["CSQLite", "Tallystick", "TallystickCrypto"], swiftSettings: strict),
+        .target(
+            name: "TallystickQR",
+            dependencies: ["CQREncode", "CZBar", "CPNG", "CTurboJPEG"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "TallystickDevice",
+            dependencies: ["CCurl", "Tallystick", "TallystickCrypto", "TallystickStore", "Schemes"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "TallystickServer",
+            dependencies: ["CMicroHTTPD", "Tallystick", "TallystickCrypto", "TallystickStore", "Schemes"],
+            swiftSettings: strict
+        ),
+        // The command line.
+        .target(name: "CommandLineKit", swiftSettings: strict),
+        .executableTarget(
+            name: "TallyCommand",
+            dependencies: [
+                "CommandLineKit", "Schemes", "Tallystick", "TallystickCrypto", "TallystickDevice", "TallystickQR",
+                "TallystickServer", "TallystickStore",
+            ],
+            swiftSettings: strict
+        ),
+        // Tests and what they share.
+        .target(
+            name: "TallystickTestSupport",
+            dependencies: ["Schemes", "Tallystick", "TallystickCrypto", "TallystickQR"],
+            path: "Sources/TallystickTestSupport",
+            swiftSettings: strict
+        ),
+        tests("TallystickCryptoTests", ["TallystickCrypto", "Tallystick"]),
+        tests("TallystickTests", ["Tallystick", "TallystickCrypto", "Schemes"]),
+        tests("TallystickStoreTests", ["TallystickStore", "Tallystick", "TallystickCrypto"]),
+        tests("TallystickQRTests", ["TallystickQR", "Tallystick"]),
+        tests("TallystickDeviceTests", ["TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]),
+        tests("TallystickServerTests", ["TallystickServer", "TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]),
+        tests("CommandLineKitTests", ["CommandLineKit"]),
+        tests("EndToEndTests", ["Tallystick", "TallystickCrypto", "TallystickStore"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
