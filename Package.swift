@@ -1,18 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The settings every target of ours is built with: what `docs/` and `conventions` promise, held by the compiler.
-let strict: [SwiftSetting] = [
+/// The settings tests are built with: the language as it will be, and no warnings.
+let checked: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .strictMemorySafety(),
     .treatAllWarnings(as: .error),
 ]
 
-/// The same without the marks for unsafe calls, which tests do not make.
-let checked: [SwiftSetting] = strict.filter { $0 != .strictMemorySafety() }
+/// The settings the product is built with: those, and a mark on every unsafe call.
+let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 
 func library(_ name: String, package: String, pkgConfig: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
