@@ -1,0 +1,291 @@
+public import TallystickCrypto
+
+/// Everything a chain's decided events say, folded.
+///
+/// Values are kept by leg: a second carrier's are its own. What two devices of one role write without having seen
+/// each other is kept twice and marked, never overwritten.
+public struct ChainState: Sendable {
+    /// The chain.
+    public let chain: UniqueID
+    /// The opening, once it is known.
+    public internal(set) var opening: Opening?
+    /// The scheme, once it is known.
+    public internal(set) var scheme: Scheme?
+    /// The legs, from the opener's on.
+    public internal(set) var legs: [Leg] = []
+    /// The values, by leg and path.
+    public internal(set) var slots: [SlotKey: Slot] = [:]
+    /// The signatures, in the order they were decided.
+    public internal(set) var signatures: [ChainSignature] = []
+    /// The offers.
+    public internal(set) var offers: [OfferID: OfferState] = [:]
+    /// The acceptances refused because somebody else had taken the load first.
+    public internal(set) var contests: [Contest] = []
+    /// The remarks.
+    public internal(set) var notes: [Note] = []
+    /// Accepted events of a type this engine does not know; nobody signs over them.
+    public internal(set) var unreadable: [Digest] = []
+
+    var known: [Digest: KnownEvent] = [:]
+    var hashBySeq: [SeqKey: Digest] = [:]
+    var hashByID: [IDKey: Digest] = [:]
+    /// Offers refused although the giver's own key made them: an acceptance of one has nothing to wait for.
+    var refusedOffers: [OfferID: Digest] = [:]
+    /// The events that are nobody's parent yet.
+    public internal(set) var heads: Set<Digest> = []
+    var order = 0
+
+    /// The start of every chain.
+    public init(chain: UniqueID) {
+        self.chain = chain
+    }
+
+    /// How a chain began.
+    public struct Opening: Sendable {
+        /// The event.
+        public let event: Digest
+        /// Who opened it.
+        public let party: UniqueID
+        /// The rules it follows.
+        public let scheme: SchemeReference
+        /// The device's time.
+        public let at: Timestamp
+    }
+
+    /// One holder's turn, named by the event that began it.
+    public struct Leg: Sendable {
+        /// The event that began it: the opening or an acceptance.
+        public let event: Digest
+        /// The number, from 1; nil where the legs before it are not known.
+        public let number: Int?
+        /// The role.
+        public let role: Name
+        /// The holder.
+        public let party: UniqueID
+        /// The device that took the load.
+        public let device: DeviceID
+        /// That event's number.
+        public let seq: Int
+        /// The offer it was taken by.
+        public let offer: OfferID?
+        /// The hash of the snapshot that was received.
+        public let received: Digest?
+        /// How the handoff was judged.
+        public let finding: HandoffFinding?
+        /// The device's time.
+        public let at: Timestamp
+    }
+
+    /// Names a value: the leg and the path.
+    public struct SlotKey: Hashable, Sendable {
+        /// The event that began the leg.
+        public let leg: Digest
+        /// Where the value stands.
+        public let path: FieldPath
+    }
+
+    /// What was written in one place.
+    public struct Slot: Sendable {
+        /// Every write, in the order decided.
+        public internal(set) var writes: [Write]
+        /// The indices of the writes that no later write had seen; more than one is a conflict.
+        public internal(set) var current: [Int]
+
+        /// One write.
+        public struct Write: Sendable {
+            /// The value; nil clears.
+            public let value: JSON?
+            /// The event.
+            public let event: Digest
+            /// The device that wrote.
+            public let device: DeviceID
+            /// That event's number.
+            public let seq: Int
+            /// The device's time.
+            public let at: Timestamp
+            let clock: Clock
+        }
+
+        /// The value the view shows: the first received of the current ones.
+        public var value: JSON? { current.first.flatMap { writes[$0].value } }
+        /// The write that the view shows.
+        public var shown: Write? { current.first.map { writes[$0] } }
+        /// Whether current writes say different things.
+        public var isInConflict: Bool {
+            current.dropFirst().contains { writes[$0].value != writes[current[0]].value }
+        }
+    }
+
+    /// A signature that was given.
+    public struct ChainSignature: Sendable {
+        /// The signature's name in the scheme.
+        public let name: Name
+        /// The event.
+        public let event: Digest
+        /// The leg it belongs to.
+        public let leg: Digest
+        /// Who signed.
+        public let party: UniqueID
+        /// The device.
+        public let device: DeviceID
+        /// That event's number.
+        public let seq: Int
+        /// The hash of what was signed.
+        public let snapshot: Digest
+        /// The device's time.
+        public let at: Timestamp
+        /// What the scheme warned about.
+        public let warnings: [Reason]
+    }
+
+    /// An offer and what became of it.
+    public struct OfferState: Sendable {
+        /// The offer.
+        public let offer: Offer
+        /// The event that made it.
+        public let event: Digest
+        /// The statement that its code carries.
+        public let statement: HandoffStatement
+        /// The leg that gives.
+        public let leg: Digest
+        /// The device that gives.
+        public let device: DeviceID
+        /// What became of it.
+        public internal(set) var end: End
+        let clock: Clock
+
+        /// What can become of an offer.
+        public enum End: Sendable, Equatable {
+            /// Nothing so far.
+            case open
+            /// The giver took it back.
+            case withdrawn
+            /// The taker refused the load.
+            case declined(by: UniqueID, why: String)
+            /// The taker's event.
+            case taken(Digest)
+        }
+    }
+
+    /// A second taker.
+    public struct Contest: Sendable {
+        /// The refused acceptance.
+        public let acceptance: Digest
+        /// The offer it names.
+        public let offer: OfferID
+        /// Who says to have taken the load.
+        public let party: UniqueID
+        /// The device's time.
+        public let at: Timestamp
+    }
+
+    /// A remark.
+    public struct Note: Sendable {
+        /// What was said.
+        public let text: String
+        /// The event.
+        public let event: Digest
+        /// Who said it.
+        public let party: UniqueID
+        /// The role it was said in.
+        public let role: Name
+        /// The device's time.
+        public let at: Timestamp
+    }
+
+    struct KnownEvent: Sendable {
+        let clock: Clock
+        let isAccepted: Bool
+    }
+
+    struct SeqKey: Hashable, Sendable {
+        let device: DeviceID
+        let seq: Int
+    }
+
+    /// Identifiers are the device's own: otherwise one participant could block another's event by using its id first.
+    struct IDKey: Hashable, Sendable {
+        let device: DeviceID
+        let id: UniqueID
+    }
+}
+
+extension ChainState {
+    /// The leg whose holder has the load now.
+    public var currentLeg: Leg? { legs.last }
+
+    /// The leg of this name.
+    public func leg(_ event: Digest) -> Leg? { legs.first { $0.event == event } }
+
+    /// Whether somebody disputes who has the load.
+    public var isContested: Bool { !contests.isEmpty }
+
+    /// Whether values contradict each other.
+    public var isInConflict: Bool { slots.values.contains { $0.isInConflict } }
+
+    /// Whether the event has been decided here.
+    public func knows(_ event: Digest) -> Bool { known[event] != nil }
+
+    /// The last number this device has used in this chain.
+    public func lastSeq(of device: DeviceID) -> Int {
+        var seq = 0
+        while hashBySeq[SeqKey(device: device, seq: seq + 1)] != nil { seq += 1 }
+        return seq
+    }
+
+    /// The hash of the event with which the device used this number.
+    public func event(of device: DeviceID, seq: Int) -> Digest? { hashBySeq[SeqKey(device: device, seq: seq)] }
+
+    /// The latest leg of a party in a role that an observer with this clock has seen.
+    func leg(of party: UniqueID, in role: Name, seenBy clock: Clock) -> Leg? {
+        legs.last { $0.party == party && $0.role == role && clock.sees($0.device, $0.seq) }
+    }
+
+    /// The signature of this name on this leg.
+    public func signature(_ name: Name, on leg: Digest) -> ChainSignature? {
+        signatures.first { $0.name == name && $0.leg == leg }
+    }
+
+    /// The values of a leg as an observer with this clock has seen them, by path.
+    func values(of leg: Digest, seenBy clock: Clock) -> [FieldPath: JSON] {
+        var values: [FieldPath: JSON] = [:]
+        for (key, slot) in slots where key.leg == leg {
+            if let value = slot.value(seenBy: clock) { values[key.path] = value }
+        }
+        return values
+    }
+
+    /// The values of a leg that the view shows, by path.
+    public func values(of leg: Digest) -> [FieldPath: JSON] {
+        var values: [FieldPath: JSON] = [:]
+        for (key, slot) in slots where key.leg == leg {
+            if let value = slot.value { values[key.path] = value }
+        }
+        return values
+    }
+
+    /// The paths of a leg whose current values contradict each other.
+    public func conflicts(of leg: Digest) -> [FieldPath] {
+        slots.filter { $0.key.leg == leg && $0.value.isInConflict }.map(\.key.path).sorted()
+    }
+}
+
+extension ChainState.Slot {
+    /// The value as an observer with this clock has seen it: the first of the writes seen that none seen supersedes.
+    func value(seenBy clock: Clock) -> JSON? {
+        if current.count == 1, let write = shown, clock.sees(write.device, write.seq) { return write.value }
+        let seen = writes.filter { clock.sees($0.device, $0.seq) }
+        let newest = seen.first { write in
+            !seen.contains { other in
+                other.event != write.event && other.clock.sees(write.device, write.seq)
+            }
+        }
+        return newest?.value
+    }
+
+    mutating func append(_ write: Write) {
+        current.removeAll { write.clock.sees(writes[$0].device, writes[$0].seq) }
+        writes.append(write)
+        current.append(writes.count - 1)
+    }
+}

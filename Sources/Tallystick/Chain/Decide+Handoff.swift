@@ -1,0 +1,164 @@
+import TallystickCrypto
+
+extension Deciding {
+    mutating func checkOffer(_ offer: Offer, scheme: Scheme, leg: ChainState.Leg) {
+        guard let (index, rule) = scheme.handoff(offer.handoff), rule.from == event.role, rule.to == offer.to,
+            let statement = HandoffStatement(
+                offer,
+                chain: event.chain,
+                scheme: scheme.reference.hash,
+                handoffIndex: index
+            )
+        else {
+            refuse(.offerInvalid, offer.id.description, "the scheme has no handoff “\(offer.handoff)” of this kind")
+            return
+        }
+        if state.offers[offer.id] != nil { refuse(.idReused, offer.id.description, "the chain has this offer already") }
+        let lifetime = offer.expires.seconds - event.at.seconds
+        // The offer's end is in whole seconds, its start is not.
+        if lifetime < 59 || lifetime > Int64(rule.longest) + 1 {
+            refuse(.offerInvalid, offer.id.description, "expected it to last 60 to \(rule.longest) seconds, got \(lifetime)")
+        }
+        if state.currentLeg?.event != leg.event {
+            refuse(.notTheHolder, event.role.text, "the load has passed on")
+            return
+        }
+        checkEarlier(rule.after, role: rule.from, leg: leg, scheme: scheme)
+        checkConflicts(of: leg)
+        let snapshot = Snapshot.handoff(
+            rule,
+            leg: leg,
+            values: state.values(of: leg.event, seenBy: clock),
+            signatures: state.signatures.filter { $0.leg == leg.event && clock.sees($0.device, $0.seq) },
+            chain: event.chain,
+            scheme: scheme.reference.hash
+        )
+        if awaits.isEmpty, snapshot.hash != offer.snapshot {
+            refuse(.snapshotMismatch, offer.id.description, "expected \(snapshot.hash), got \(offer.snapshot)")
+        }
+        let result = context.mac(
+            DecisionContext.MACQuestion(
+                event: event.hash,
+                giver: event.device,
+                statement: statement,
+                mac: offer.mac.bytes
+            )
+        )
+        finding = HandoffFinding(time: nil, mac: result)
+        if result == .mismatched { refuse(.macMismatch, offer.id.description) }
+    }
+
+    mutating func checkWithdrawal(_ id: OfferID) {
+        guard let offer = state.offers[id] else {
+            refuse(.offerUnknown, id.description)
+            return
+        }
+        if state.leg(offer.leg)?.party != certificate.party { refuse(.notTheHolder, id.description) }
+        checkIsOpen(offer)
+    }
+
+    private mutating func checkIsOpen(_ offer: ChainState.OfferState) {
+        let id = offer.offer.id.description
+        switch offer.end {
+        case .open: break
+        case .withdrawn: refuse(.offerWithdrawn, id)
+        case .declined: refuse(.offerDeclined, id)
+        case .taken(let acceptance): refuse(.offerTaken, id, "event \(acceptance) accepted it first")
+        }
+    }
+
+    mutating func checkAcceptance(_ half: HandoffHalf) {
+        guard let offer = offer(of: half) else { return }
+        checkHalf(half, against: offer)
+        checkIsOpen(offer)
+        // Whoever was first may have taken the load by another offer of the same giver.
+        if state.currentLeg?.event != offer.leg, !reasons.contains(where: { $0.code == .offerTaken }) {
+            refuse(.notTheHolder, offer.offer.id.description, "the giver had handed the load to somebody else")
+        }
+        let time: HandoffFinding.TimeBasis?
+        if arrival.received.seconds < half.statement.expires {
+            time = .witnessed
+        } else if event.at.seconds < half.statement.expires {
+            time = .claimed
+        } else {
+            time = nil
+            refuse(.offerExpired, offer.offer.id.description, "it ended at \(offer.offer.expires)")
+        }
+        finding = HandoffFinding(time: time, mac: finding?.mac ?? .unchecked)
+    }
+
+    mutating func checkDecline(_ half: HandoffHalf) {
+        guard let offer = offer(of: half) else { return }
+        checkHalf(half, against: offer)
+        checkIsOpen(offer)
+    }
+
+    /// The offer that a half answers; without it the server waits and a device judges the half alone.
+    private mutating func offer(of half: HandoffHalf) -> ChainState.OfferState? {
+        let statement = half.statement
+        if statement.chain != event.chain {
+            refuse(.offerInvalid, statement.offer.description, "the offer is of chain \(statement.chain)")
+            return nil
+        }
+        if let offer = state.offers[statement.offer] { return offer }
+        if let refused = state.refusedOffers[statement.offer] {
+            refuse(.offerUnknown, statement.offer.description, "the giver's event \(refused) was refused")
+        } else if isProvisional {
+            checkHalfAlone(half)
+        } else {
+            awaits.append(.offer(statement.offer))
+        }
+        return nil
+    }
+
+    private mutating func checkHalfAlone(_ half: HandoffHalf) {
+        let id = half.statement.offer.description
+        if state.legs.contains(where: { $0.offer == half.statement.offer }) {
+            refuse(.offerTaken, id, "this device has accepted it already")
+        }
+        if event.at.seconds >= half.statement.expires {
+            refuse(.offerExpired, id, half.statement.expiry.map { "it ended at \($0)" })
+        }
+        guard let scheme = state.scheme ?? context.schemeByPrefix(half.statement.schemePrefix) else {
+            refuse(.schemeUnknown, Hex.encode(half.statement.schemePrefix), "no scheme here begins with these bytes")
+            return
+        }
+        checkRole(half.statement, scheme: scheme)
+    }
+
+    private mutating func checkRole(_ statement: HandoffStatement, scheme: Scheme) {
+        guard scheme.handoffs.indices.contains(statement.handoffIndex) else {
+            refuse(.offerInvalid, statement.offer.description, "the scheme has no handoff \(statement.handoffIndex)")
+            return
+        }
+        let rule = scheme.handoffs[statement.handoffIndex]
+        if rule.to != event.role { refuse(.roleNotHeld, event.role.text, "the offer is to a \(rule.to)") }
+    }
+
+    private mutating func checkHalf(_ half: HandoffHalf, against offer: ChainState.OfferState) {
+        let id = offer.offer.id.description
+        if half.statement != offer.statement {
+            if half.statement.snapshot != offer.statement.snapshot {
+                refuse(.snapshotMismatch, id, "scanned \(half.statement.snapshot), offered \(offer.statement.snapshot)")
+            } else {
+                refuse(.offerInvalid, id, "what was scanned is not what the giver's event says")
+            }
+        }
+        let result = context.mac(
+            DecisionContext.MACQuestion(
+                event: event.hash,
+                giver: offer.device,
+                statement: half.statement,
+                mac: half.mac
+            )
+        )
+        finding = HandoffFinding(time: nil, mac: result)
+        let isOffered = ConstantTime.equal(Array(offer.offer.mac.bytes.prefix(HandoffHalf.macLength)), half.mac)
+        if result == .mismatched || !isOffered { refuse(.macMismatch, id) }
+        if offer.device == event.device { refuse(.ownOffer, id) }
+        if let party = offer.offer.party, party != certificate.party {
+            refuse(.roleNotHeld, event.role.text, "the offer is to party \(party) only")
+        }
+        if offer.offer.to != event.role { refuse(.roleNotHeld, event.role.text, "the offer is to a \(offer.offer.to)") }
+    }
+}

@@ -1,0 +1,161 @@
+import TallystickCrypto
+
+extension ChainState {
+    /// Folds a decided event in: the one place where a chain's state changes.
+    ///
+    /// An accepted event takes effect. A refused one is remembered, so that its descendants can be decided and its
+    /// number is not used again; one that its device did not sign is not even that. A waiting one changes nothing.
+    public mutating func fold(_ arrival: Arrival, _ verdict: Verdict, in context: DecisionContext) {
+        let event = arrival.event
+        switch verdict.outcome {
+        case .waiting: return
+        case .refused:
+            guard arrival.certificate != nil, arrival.isSignatureValid else { return }
+        case .accepted: break
+        }
+        let isFork = hashBySeq[SeqKey(device: event.device, seq: event.seq)].map { $0 != event.hash } ?? false
+        var clock = clock(before: event)
+        if !isFork { clock.see(event.device, event.seq) }
+        order += 1
+        if verdict.outcome == .accepted {
+            apply(arrival, clock: clock, warnings: verdict.warnings, finding: verdict.handoff, context: context)
+        } else {
+            remember(refused: arrival, verdict)
+        }
+        known[event.hash] = KnownEvent(clock: clock, isAccepted: verdict.outcome == .accepted)
+        for parent in event.parents { heads.remove(parent) }
+        if !isFork {
+            hashBySeq[SeqKey(device: event.device, seq: event.seq)] = event.hash
+            heads.insert(event.hash)
+        }
+        let idKey = IDKey(device: event.device, id: event.id)
+        if hashByID[idKey] == nil { hashByID[idKey] = event.hash }
+    }
+
+    private mutating func remember(refused arrival: Arrival, _ verdict: Verdict) {
+        switch arrival.event.content {
+        case .handoffAccepted(let half):
+            let offer = half.statement.offer
+            let taker = legs.first { $0.offer == offer }
+            let wasFirst = taker ?? offers[offer].flatMap { offer in legs.first { $0.event != offer.leg } }
+            let isLate = verdict.reasons.contains { $0.code == .offerTaken || $0.code == .notTheHolder }
+            guard isLate, verdict.reasons.allSatisfy({ $0.code == .offerTaken || $0.code == .notTheHolder }),
+                let party = arrival.certificate?.party, wasFirst?.party != party
+            else { return }
+            contests.append(
+                Contest(acceptance: arrival.event.hash, offer: offer, party: party, at: arrival.event.at)
+            )
+        case .handoffOffered(let offer) where verdict.handoff?.mac == .matched:
+            if offers[offer.id] == nil { refusedOffers[offer.id] = arrival.event.hash }
+        default: break
+        }
+    }
+
+    private mutating func apply(
+        _ arrival: Arrival,
+        clock: Clock,
+        warnings: [Reason],
+        finding: HandoffFinding?,
+        context: DecisionContext
+    ) {
+        let event = arrival.event
+        // An accepted event was decided with a certificate.
+        guard let party = arrival.certificate?.party else { return }
+        let leg = leg(of: party, in: event.role, seenBy: clock)
+        switch event.content {
+        case .chainOpened(let reference):
+            opening = Opening(event: event.hash, party: party, scheme: reference, at: event.at)
+            scheme = context.scheme(reference)
+            legs.insert(newLeg(event, party: party, number: 1, half: nil, finding: nil), at: 0)
+        case .fieldsSet(let changes):
+            guard let leg else { return }
+            for change in changes { write(change, event: event, leg: leg.event, clock: clock) }
+        case .noteAdded(let text):
+            notes.append(Note(text: text, event: event.hash, party: party, role: event.role, at: event.at))
+        case .signed(let name, let snapshot, _):
+            guard let leg else { return }
+            signatures.append(
+                ChainSignature(
+                    name: name,
+                    event: event.hash,
+                    leg: leg.event,
+                    party: party,
+                    device: event.device,
+                    seq: event.seq,
+                    snapshot: snapshot,
+                    at: event.at,
+                    warnings: warnings
+                )
+            )
+        case .handoffOffered(let offer):
+            guard let leg, let scheme, let index = scheme.handoff(offer.handoff)?.index,
+                let statement = HandoffStatement(
+                    offer,
+                    chain: event.chain,
+                    scheme: scheme.reference.hash,
+                    handoffIndex: index
+                )
+            else { return }
+            offers[offer.id] = OfferState(
+                offer: offer,
+                event: event.hash,
+                statement: statement,
+                leg: leg.event,
+                device: event.device,
+                end: .open,
+                clock: clock
+            )
+        case .handoffWithdrawn(let id, _): offers[id]?.end = .withdrawn
+        case .handoffDeclined(let half, let why):
+            offers[half.statement.offer]?.end = .declined(by: party, why: why)
+        case .handoffAccepted(let half):
+            let offer = offers[half.statement.offer]
+            if scheme == nil { scheme = context.schemeByPrefix(half.statement.schemePrefix) }
+            let giver = offer.flatMap { self.leg($0.leg) }
+            let number = giver?.number.map { $0 + 1 }
+            offers[half.statement.offer]?.end = .taken(event.hash)
+            if let offer { heads.remove(offer.event) }
+            legs.append(newLeg(event, party: party, number: number, half: half, finding: finding))
+        case .unknown: unreadable.append(event.hash)
+        }
+    }
+
+    private func newLeg(
+        _ event: Event,
+        party: UniqueID,
+        number: Int?,
+        half: HandoffHalf?,
+        finding: HandoffFinding?
+    ) -> Leg {
+        Leg(
+            event: event.hash,
+            number: number,
+            role: event.role,
+            party: party,
+            device: event.device,
+            seq: event.seq,
+            offer: half?.statement.offer,
+            received: half?.statement.snapshot,
+            finding: finding,
+            at: event.at
+        )
+    }
+
+    private mutating func write(_ change: EventContent.FieldChange, event: Event, leg: Digest, clock: Clock) {
+        let write = Slot.Write(
+            value: change.value,
+            event: event.hash,
+            device: event.device,
+            seq: event.seq,
+            at: event.at,
+            clock: clock
+        )
+        if change.path.field != nil {
+            slots[SlotKey(leg: leg, path: change.path), default: Slot(writes: [], current: [])].append(write)
+        } else {
+            for key in slots.keys where key.leg == leg && key.path.line == change.path.line {
+                slots[key]?.append(write)
+            }
+        }
+    }
+}
