@@ -18,6 +18,8 @@ public enum Hex {
         let digits = text.utf8.span
         guard digits.count.isMultiple(of: 2) else { return nil }
         let count = digits.count / 2
+        // Also keeps the initialiser below from writing to the empty array all threads share (seen by TSan).
+        guard count > 0 else { return [] }
         var seen: UInt8 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             for index in 0..<count {
