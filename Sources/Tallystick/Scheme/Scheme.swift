@@ -1,5 +1,3 @@
-public import TallystickCrypto
-
 /// The rules for a kind of chain, as data (`docs/schemes.md`).
 public struct Scheme: Sendable {
     /// The scheme's name, version and hash.

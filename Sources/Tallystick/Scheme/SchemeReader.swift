@@ -1,4 +1,4 @@
-public import TallystickCrypto
+import TallystickCrypto
 
 extension Scheme {
     /// Reads a scheme from its text and its code lists' texts.
