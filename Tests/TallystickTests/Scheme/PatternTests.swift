@@ -139,7 +139,7 @@ struct PatternTests {
         var counts = (matching: 0, differing: 0)
         for round in 0..<1_500 {
             let folds = source.chance(4)
-            let node = source.node(depth: 4)
+            let node = source.node(depth: 3)
             let written = (folds ? "(?i)" : "") + node.written
             let pattern = try Pattern(written)
             let reference = try NSRegularExpression(pattern: "\\A(?:" + written + ")\\z")
@@ -255,7 +255,7 @@ private struct PatternSource {
 
     /// A text of the pattern's language, often with a mistake put in; short, since the reference backtracks.
     mutating func text(for node: Node) -> String {
-        var characters = Array(sample(node).prefix(14))
+        var characters = Array(sample(node).prefix(10))
         if chance(2) {
             let place = below(characters.count + 1)
             switch below(4) {
