@@ -60,16 +60,16 @@ struct Judgement {
         case .isIn(let reference, let expected): value(of: reference, on: line).map(expected.contains) == true
         case .present(let reference, let isPresent): (value(of: reference, on: line) != nil) == isPresent
         case .flag(let reference, let flag, let isSet):
-            hasFlag(flag, value(of: reference, on: line), reference) == isSet
+            value(of: reference, on: line).map { hasFlag(flag, $0, reference) == isSet } == true
         case .all(let conditions): conditions.allSatisfy { holds($0, on: line) }
         case .any(let conditions): conditions.contains { holds($0, on: line) }
         case .not(let condition): !holds(condition, on: line)
         }
     }
 
-    private func hasFlag(_ flag: String, _ value: JSON?, _ reference: FieldReference) -> Bool {
+    private func hasFlag(_ flag: String, _ value: JSON, _ reference: FieldReference) -> Bool {
         let key = Scheme.FieldKey(list: reference.list, field: reference.field)
-        guard let value, case .code(let list)? = scheme.fieldsByName[key]?.type else { return false }
+        guard case .code(let list)? = scheme.fieldsByName[key]?.type else { return false }
         let codes = value.elements ?? [value]
         return codes.contains { code in
             code.text.flatMap { scheme.codeLists[list]?.code($0) }?.flags.contains(flag) == true
