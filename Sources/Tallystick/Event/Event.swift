@@ -127,7 +127,7 @@ public struct Event: Sendable {
     init(_ json: JSON, bytes: ArraySlice<UInt8>) throws(EventError) {
         guard bytes.count <= Event.longest else { throw .tooLarge(bytes.count) }
         var reader = try MemberReader(json, of: "the event")
-        at = try reader.take("at", Timestamp.init)
+        at = try reader.take("at", Timestamp.init(_:))
         body = try reader.take("body")
         chain = try reader.take("chain", UniqueID.init(_:))
         device = try reader.take("device", DeviceID.init(_:))

@@ -137,7 +137,7 @@ public struct Offer: Sendable {
 
     init(body: JSON) throws(EventError) {
         var reader = try MemberReader(body, of: "the body")
-        expires = try reader.take("expires", Timestamp.init)
+        expires = try reader.take("expires", Timestamp.init(_:))
         handoff = try reader.take("handoff", Name.init)
         key = try reader.take("key") { Hex.decode($0).flatMap { HandoffKeyID(bytes: $0) } }
         mac = try reader.take("mac", Digest.init(hex:))

@@ -96,8 +96,8 @@ public struct Certificate: Sendable {
         authority = try reader.take("authority", DeviceID.init(_:))
         device = try reader.take("device", DeviceID.init(_:))
         let keyBytes = try reader.take("key", Base64.decode)
-        notAfter = try reader.take("notAfter", Timestamp.init)
-        notBefore = try reader.take("notBefore", Timestamp.init)
+        notAfter = try reader.take("notAfter", Timestamp.init(_:))
+        notBefore = try reader.take("notBefore", Timestamp.init(_:))
         party = try reader.take("party", UniqueID.init(_:))
         partyName = try reader.takeSentence("partyName", mayBeEmpty: false)
         person = reader.takeOptional("person")?.text

@@ -79,7 +79,7 @@ public struct LogEntry: Sendable, Equatable {
         let content: Content?
         if let chain = json["chain"]?.text.flatMap(UniqueID.init(_:)),
             let event = json["event"]?.text.flatMap(Digest.init(hex:)), let number = json["number"]?.integer,
-            let received = json["received"]?.text.flatMap(Timestamp.init),
+            let received = json["received"]?.text.flatMap(Timestamp.init(_:)),
             let verdict = json["verdict"].flatMap(Verdict.init(_:))
         {
             let entry = EventVerdict(chain: chain, event: event, number: number, received: received, verdict: verdict)
@@ -92,7 +92,7 @@ public struct LogEntry: Sendable, Equatable {
             content = .revocation(device, why: why)
         } else if let line = json["line"]?.text.flatMap(Digest.init(hex:)),
             let device = json["from"]?.text.flatMap(DeviceID.init(_:)),
-            let received = json["received"]?.text.flatMap(Timestamp.init),
+            let received = json["received"]?.text.flatMap(Timestamp.init(_:)),
             let verdict = json["verdict"].flatMap(Verdict.init(_:))
         {
             content = .unreadable(line, from: device, received: received, verdict)

@@ -77,7 +77,7 @@ public struct PushReceipt: Sendable {
         }
         guard let epoch = object.value["epoch"]?.text,
             let device = object.value["device"]?.text.flatMap(DeviceID.init(_:)),
-            let received = object.value["received"]?.text.flatMap(Timestamp.init),
+            let received = object.value["received"]?.text.flatMap(Timestamp.init(_:)),
             let elements = object.value["results"]?.elements
         else {
             throw EventError(code: .notAnEvent, message: "expected a receipt, got another signed object")
@@ -178,7 +178,7 @@ public struct PullPage: Sendable {
         }
         guard let epoch = object.value["epoch"]?.text, let after = object.value["after"]?.integer,
             let next = object.value["next"]?.integer, let hasMore = object.value["more"]?.boolean,
-            let now = object.value["now"]?.text.flatMap(Timestamp.init),
+            let now = object.value["now"]?.text.flatMap(Timestamp.init(_:)),
             let items = object.value.member("items")?.value.elements,
             let certificates = object.value["certificates"]?.elements, next - after == items.count
         else {

@@ -88,7 +88,7 @@ public struct Record: Sendable {
             throw EventError(code: .unsupportedVersion, message: "expected a record of version 1")
         }
         guard let chain = json["chain"]?.text.flatMap(UniqueID.init(_:)),
-            let created = json["created"]?.text.flatMap(Timestamp.init),
+            let created = json["created"]?.text.flatMap(Timestamp.init(_:)),
             let authority = json["authority"]?.text.flatMap(Base64.decode).flatMap({ PublicKey(bytes: $0) }),
             let origin = json["origin"]?.text
         else {
