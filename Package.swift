@@ -26,6 +26,8 @@ let package = Package(
     products: [
         .library(name: "Tallystick", targets: ["Tallystick"]),
         .executable(name: "tally", targets: ["TallyCommand"]),
+        .executable(name: "tally-photograph", targets: ["TallyPhotograph"]),
+        .executable(name: "tally-bench", targets: ["TallyBench"]),
     ],
     targets: [
         // C libraries, one folder each; each is imported by exactly one Swift target.
@@ -51,7 +53,11 @@ let package = Package(
             swiftSettings: strict
         ),
         // The outside worlds, one target each.
-        .target(name: "TallystickStore", dependencies: ["CSQLite", "Tallystick", "TallystickCrypto"], swiftSettings: strict),
+        .target(
+            name: "TallystickStore",
+            dependencies: ["CSQLite", "Tallystick", "TallystickCrypto"],
+            swiftSettings: strict
+        ),
         .target(
             name: "TallystickQR",
             dependencies: ["CQREncode", "CZBar", "CPNG", "CTurboJPEG"],
@@ -77,6 +83,21 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // What the demo and the benchmark run.
+        .executableTarget(
+            name: "TallyPhotograph",
+            dependencies: ["TallystickQR", "TallystickTestSupport"],
+            swiftSettings: checked
+        ),
+        .executableTarget(
+            name: "TallyBench",
+            dependencies: [
+                "Schemes", "Tallystick", "TallystickCrypto", "TallystickDevice", "TallystickServer", "TallystickStore",
+                "TallystickTestSupport",
+            ],
+            path: "Benchmarks",
+            swiftSettings: checked
+        ),
         // Tests and what they share.
         .target(
             name: "TallystickTestSupport",
@@ -88,8 +109,14 @@ let package = Package(
         tests("TallystickTests", ["Tallystick", "TallystickCrypto", "Schemes"]),
         tests("TallystickStoreTests", ["TallystickStore", "Tallystick", "TallystickCrypto"]),
         tests("TallystickQRTests", ["TallystickQR", "Tallystick"]),
-        tests("TallystickDeviceTests", ["TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]),
-        tests("TallystickServerTests", ["TallystickServer", "TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]),
+        tests(
+            "TallystickDeviceTests",
+            ["TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]
+        ),
+        tests(
+            "TallystickServerTests",
+            ["TallystickServer", "TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]
+        ),
         tests("CommandLineKitTests", ["CommandLineKit"]),
         tests("EndToEndTests", ["Tallystick", "TallystickCrypto", "TallystickStore"]),
     ],

@@ -27,7 +27,7 @@ private struct ReceiptReading {
     var unused: [ValuesFile.Unused] = []
     var used: Set<String> = []
 
-    /// Where the receipt's single values go. The paths before are pointers into the body, those after are fields.
+    /// Where the receipt's single values go: pointers into the body, and fields.
     static let single: [(pointer: String, field: String)] = [
         ("/dateTimeReceived", "receivedAt"),
         ("/carrier/organisationName", "carrierName"),

@@ -100,7 +100,8 @@ private struct OwnValues {
         switch json {
         case .array(let elements):
             lines = elements.enumerated().map { ("\($0.offset + 1)", "\(pointer)/\($0.offset)", $0.element) }
-        case .object(let members): lines = members.map { ($0.name, "\(pointer)/\(ValuesFile.escaped($0.name))", $0.value) }
+        case .object(let members):
+            lines = members.map { ($0.name, "\(pointer)/\(ValuesFile.escaped($0.name))", $0.value) }
         default: lines = []
         }
         if lines.isEmpty { leave(json, at: pointer, "not-a-value", "expected lines as an array or an object") }

@@ -93,7 +93,8 @@ private struct Auditing {
         return id.flatMap(UniqueID.init(_:)).map { "event with id \($0)" }
     }
 
-    private mutating func take(_ line: Record.Line, line number: Int, of record: [UInt8], count: Int) throws(EventError) {
+    private mutating func take(_ line: Record.Line, line number: Int, of record: [UInt8], count: Int) throws(EventError)
+    {
         if (number == 1) != { if case .header = line { true } else { false } }() {
             report.find(.lines, "header-missing", line: number, "expected the header as first line, and only there")
         }
@@ -326,7 +327,8 @@ private struct Auditing {
             report.outcomes[.refused] = ledger.state.count(accepted: false)
         }
         for index in report.checks.indices
-        where report.checks[index].count == 0 && report.checks[index].notDone == nil && report.checks[index].failures == 0
+        where report.checks[index].count == 0 && report.checks[index].notDone == nil
+            && report.checks[index].failures == 0
         {
             report.checks[index].notDone = "the record has nothing of this kind"
         }

@@ -30,6 +30,13 @@ public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The offset of the byte at which it showed; 0 where there is no text.
     public let offset: Int
 
+    /// States a fault.
+    public init(code: Code, message: String, offset: Int) {
+        self.code = code
+        self.message = message
+        self.offset = offset
+    }
+
     /// The message with its place.
     public var description: String { "\(message) (at byte \(offset))" }
 }

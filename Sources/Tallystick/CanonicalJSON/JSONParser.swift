@@ -43,7 +43,9 @@ private struct JSONParser {
     }
 
     mutating func text() throws(JSONError) -> JSON {
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) || bytes.starts(with: [0xFE, 0xFF])
+            || bytes.starts(with: [0xFF, 0xFE])
+        {
             throw failure(.encoding, "expected UTF-8 without a byte order mark")
         }
         skipBlanks()

@@ -17,7 +17,11 @@ extension Deciding {
         let lifetime = offer.expires.seconds - event.at.seconds
         // The offer's end is in whole seconds, its start is not.
         if lifetime < 59 || lifetime > Int64(rule.longest) + 1 {
-            refuse(.offerInvalid, offer.id.description, "expected it to last 60 to \(rule.longest) seconds, got \(lifetime)")
+            refuse(
+                .offerInvalid,
+                offer.id.description,
+                "expected it to last 60 to \(rule.longest) seconds, got \(lifetime)"
+            )
         }
         if state.currentLeg?.event != leg.event {
             refuse(.notTheHolder, event.role.text, "the load has passed on")

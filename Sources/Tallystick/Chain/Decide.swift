@@ -79,7 +79,11 @@ struct Deciding {
             )
         }
         if !certificate.roles.contains(event.role) {
-            refuse(.roleNotHeld, event.role.text, "the device may act as \(certificate.roles.map(\.text).joined(separator: ", "))")
+            refuse(
+                .roleNotHeld,
+                event.role.text,
+                "the device may act as \(certificate.roles.map(\.text).joined(separator: ", "))"
+            )
         }
         if clock[event.device] != event.seq - 1 {
             refuse(
@@ -180,7 +184,9 @@ struct Deciding {
         leg: ChainState.Leg
     ) {
         for group in scheme.lines {
-            let new = changes.compactMap { $0.value != nil && $0.path.line?.list == group.name ? $0.path.line?.id : nil }
+            let new = changes.compactMap {
+                $0.value != nil && $0.path.line?.list == group.name ? $0.path.line?.id : nil
+            }
             guard !new.isEmpty else { continue }
             var ids = Set(new)
             for (key, slot) in state.slots where key.leg == leg.event && key.path.line?.list == group.name {
@@ -202,7 +208,11 @@ struct Deciding {
             }
         }
         for path in paths.sorted() {
-            refuse(.conflictOpen, path.description, "another device of the \(leg.role) wrote a value this event had not seen")
+            refuse(
+                .conflictOpen,
+                path.description,
+                "another device of the \(leg.role) wrote a value this event had not seen"
+            )
         }
     }
 

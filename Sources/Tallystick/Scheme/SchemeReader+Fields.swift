@@ -28,7 +28,10 @@ extension SchemeReader {
             return .text(minimum: try integer("minimumLength", or: 1), maximum: try integer("maximumLength"))
         case "integer":
             let greatest = 9_007_199_254_740_991
-            return .integer(minimum: try integer("minimum", or: -greatest), maximum: try integer("maximum", or: greatest))
+            return .integer(
+                minimum: try integer("minimum", or: -greatest),
+                maximum: try integer("maximum", or: greatest)
+            )
         case "decimal":
             let units = try names("units").map(\.text)
             if let unknown = units.first(where: { MassUnit.milligrams[$0] == nil }) {

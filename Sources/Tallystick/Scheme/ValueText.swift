@@ -77,9 +77,10 @@ extension Scheme {
 }
 
 extension Timestamp {
-    /// Reads the spellings of RFC 3339 §5.6 that people and other systems use: seconds and fractions may be missing,
-    /// fractions may have up to nine digits, and the offset may lack its colon. More than milliseconds is refused,
-    /// unless it is zero: nothing is rounded.
+    /// Reads the spellings of RFC 3339 §5.6 that people and other systems use.
+    ///
+    /// Seconds and fractions may be missing, fractions may have up to nine digits, and the offset may lack its colon.
+    /// More than milliseconds is refused, unless it is zero: nothing is rounded.
     public init?(typed text: String) {
         var text = text.uppercased()
         guard text.utf8.count >= 17, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }

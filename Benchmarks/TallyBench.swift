@@ -1,0 +1,1 @@
+@main struct TallyBench { static func main() {} }
