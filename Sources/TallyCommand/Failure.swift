@@ -1,0 +1,64 @@
+import CommandLineKit
+import Schemes
+import Tallystick
+import TallystickCrypto
+import TallystickDevice
+import TallystickQR
+import TallystickServer
+import TallystickStore
+
+/// The one place where the modules' errors become what a person is told.
+enum Failure {
+    static func describe(_ error: any Error) -> CommandError {
+        switch error {
+        case let error as DeviceError: describe(error)
+        case let error as ServerError:
+            CommandError(exit: .failed, code: "\(error.code)", message: error.message, remedy: error.remedy)
+        case let error as StoreError: describe(error)
+        case let error as QRError: describe(error)
+        case let error as EventError:
+            CommandError(exit: .badInput, code: error.code.description, message: error.message)
+        case let error as JSONError:
+            CommandError(exit: .badInput, code: error.code.description, message: error.description)
+        case let error as SchemeError:
+            CommandError(exit: .badInput, code: "scheme-invalid", message: error.description)
+        case let error as CryptoError:
+            CommandError(exit: .failed, code: "\(error.code)", message: error.message)
+        case let error as HTTPError:
+            CommandError(exit: .failed, code: "\(error.code)", message: error.message)
+        default: CommandError(exit: .failed, code: "failed", message: "\(error)")
+        }
+    }
+
+    private static func describe(_ error: StoreError) -> CommandError {
+        let isForeign = "\(error.code)" == "not-a-tallystick-file" || "\(error.code)" == "needs-newer-version"
+        return CommandError(
+            exit: isForeign ? .badInput : .failed,
+            code: "\(error.code)",
+            message: error.message,
+            remedy: "\(error.code)" == "disk-full" ? "make room on the disk and try again; nothing was lost" : nil
+        )
+    }
+
+    private static func describe(_ error: QRError) -> CommandError {
+        CommandError(exit: .badInput, code: "\(error.code)", message: error.message)
+    }
+
+    private static func describe(_ error: DeviceError) -> CommandError {
+        CommandError(
+            exit: exit(for: "\(error.code)"),
+            code: "\(error.code)",
+            message: error.message,
+            remedy: error.remedy
+        )
+    }
+
+    private static func exit(for code: String) -> ExitCode {
+        switch code {
+        case "server-unreachable": .unavailable
+        case "chain-unknown", "not-a-home", "not-enrolled": .noInput
+        case "chain-ambiguous", "role-ambiguous", "field-unknown", "value-invalid": .badInput
+        default: .failed
+        }
+    }
+}
