@@ -7,20 +7,30 @@ extension JSON {
     /// RFC 8259 and RFC 7493: UTF-8 without byte order mark, no trailing commas, no duplicate names (also through
     /// escapes), no lone surrogates, finite numbers, depth at most 32.
     public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
-        try parse(bytes[...])
+        var parser = JSONParser(bytes: bytes, offset: 0)
+        return try parser.text()
     }
 
     /// Reads one JSON text strictly from a slice; ranges in the result are indices of the slice.
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
-        var parser = JSONParser(bytes: bytes)
+        // An array is read several times faster than a slice, so a part is worth a copy.
+        var parser = JSONParser(bytes: Array(bytes), offset: bytes.startIndex)
         return try parser.text()
     }
 
     /// Reads one JSON text and refuses it unless its bytes are exactly the canonical spelling (RFC 8785).
     public static func parseCanonical(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
-        let value = try parse(bytes)
-        let canonical = try value.canonicalBytes(reserving: bytes.count)
-        guard canonical.elementsEqual(bytes) else {
+        try parse(bytes).checkedCanonical(bytes)
+    }
+
+    /// Reads one JSON text and refuses it unless its bytes are exactly the canonical spelling (RFC 8785).
+    public static func parseCanonical(_ bytes: [UInt8]) throws(JSONError) -> JSON {
+        try parse(bytes).checkedCanonical(bytes[...])
+    }
+
+    private func checkedCanonical(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
+        let canonical = try canonicalBytes(reserving: bytes.count)
+        guard canonical[...] == bytes else {
             let offset = zip(canonical, bytes).enumerated().first { $0.element.0 != $0.element.1 }?.offset
             throw JSONError(
                 code: .notCanonical,
@@ -28,18 +38,20 @@ extension JSON {
                 offset: offset ?? min(canonical.count, bytes.count)
             )
         }
-        return value
+        return self
     }
 }
 
 /// A recursive-descent reader over bytes; the depth limit bounds the recursion.
 private struct JSONParser {
-    let bytes: ArraySlice<UInt8>
-    var position: Int
+    let bytes: [UInt8]
+    /// What is added to positions to make them indices of the text that was given.
+    let offset: Int
+    var position = 0
 
-    init(bytes: ArraySlice<UInt8>) {
+    init(bytes: [UInt8], offset: Int) {
         self.bytes = bytes
-        position = bytes.startIndex
+        self.offset = offset
     }
 
     mutating func text() throws(JSONError) -> JSON {
@@ -51,17 +63,17 @@ private struct JSONParser {
         skipBlanks()
         let value = try self.value(depth: 0)
         skipBlanks()
-        guard position == bytes.endIndex else {
+        guard position == bytes.count else {
             throw failure(.syntax, "expected the end of the text, got \(found())")
         }
         return value
     }
 
     func failure(_ code: JSONError.Code, _ message: String) -> JSONError {
-        JSONError(code: code, message: message, offset: position - bytes.startIndex)
+        JSONError(code: code, message: message, offset: position)
     }
 
-    var current: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
+    var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     func found() -> String {
         guard let byte = current else { return "the end of the text" }
@@ -156,7 +168,7 @@ private struct JSONParser {
             skipBlanks()
             let valueStart = position
             let value = try value(depth: depth)
-            members.append(JSONMember(name: name, value: value, range: valueStart..<position))
+            members.append(JSONMember(name: name, value: value, range: offset + valueStart..<offset + position))
             skipBlanks()
             switch current {
             case UInt8(ascii: ","): position += 1

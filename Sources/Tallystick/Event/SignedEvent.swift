@@ -33,7 +33,7 @@ public struct SignedEvent: Sendable {
         guard line.count <= SignedEvent.longestLine else { throw .tooLarge(line.count) }
         let json: JSON
         do {
-            json = try JSON.parseCanonical(line[...])
+            json = try JSON.parseCanonical(line)
         } catch {
             throw EventError(code: .notCanonical, message: error.description)
         }
