@@ -1,5 +1,6 @@
 import CommandLineKit
 import Tallystick
+import TallystickCrypto
 import TallystickQR
 
 /// What was found in a picture, or in a text that a hand scanner typed.
@@ -32,7 +33,7 @@ struct CodePicture {
         } catch {
             throw CommandError(
                 exit: .badInput,
-                code: error.code.description,
+                code: error.code.rawValue,
                 message: "\(path): \(error.message)",
                 remedy: "take the picture again, as PNG or JPEG"
             )

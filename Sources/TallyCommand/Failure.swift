@@ -13,7 +13,7 @@ enum Failure {
         switch error {
         case let error as DeviceError: describe(error)
         case let error as ServerError:
-            CommandError(exit: .failed, code: "\(error.code)", message: error.message, remedy: error.remedy)
+            CommandError(exit: .failed, code: error.code.rawValue, message: error.message)
         case let error as StoreError: describe(error)
         case let error as QRError: describe(error)
         case let error as EventError:
@@ -23,41 +23,45 @@ enum Failure {
         case let error as SchemeError:
             CommandError(exit: .badInput, code: "scheme-invalid", message: error.description)
         case let error as CryptoError:
-            CommandError(exit: .failed, code: "\(error.code)", message: error.message)
+            CommandError(exit: .failed, code: error.code.rawValue, message: error.message)
         case let error as HTTPError:
-            CommandError(exit: .failed, code: "\(error.code)", message: error.message)
+            CommandError(exit: .failed, code: error.code.rawValue, message: error.message)
         default: CommandError(exit: .failed, code: "failed", message: "\(error)")
         }
     }
 
     private static func describe(_ error: StoreError) -> CommandError {
-        let isForeign = "\(error.code)" == "not-a-tallystick-file" || "\(error.code)" == "needs-newer-version"
+        let isForeign = error.code == .notATallystickFile || error.code == .needsNewerVersion
         return CommandError(
             exit: isForeign ? .badInput : .failed,
-            code: "\(error.code)",
-            message: error.message,
-            remedy: "\(error.code)" == "disk-full" ? "make room on the disk and try again; nothing was lost" : nil
-        )
-    }
-
-    private static func describe(_ error: QRError) -> CommandError {
-        CommandError(exit: .badInput, code: "\(error.code)", message: error.message)
-    }
-
-    private static func describe(_ error: DeviceError) -> CommandError {
-        CommandError(
-            exit: exit(for: "\(error.code)"),
-            code: "\(error.code)",
+            code: error.code.rawValue,
             message: error.message,
             remedy: error.remedy
         )
     }
 
-    private static func exit(for code: String) -> ExitCode {
+    private static func describe(_ error: QRError) -> CommandError {
+        CommandError(exit: .badInput, code: error.code.rawValue, message: error.message)
+    }
+
+    private static func describe(_ error: DeviceError) -> CommandError {
+        CommandError(
+            exit: exit(for: error.code),
+            code: error.code.rawValue,
+            message: error.message,
+            remedy: error.remedy,
+            details: error.reasons.map { reason in
+                // The subject keeps names apart: a script finds every reason in the object.
+                ([reason.code.description, reason.subject].compactMap { $0 }.joined(separator: " "), reason.sentence)
+            }
+        )
+    }
+
+    private static func exit(for code: DeviceError.Code) -> ExitCode {
         switch code {
-        case "server-unreachable": .unavailable
-        case "chain-unknown", "not-a-home", "not-enrolled": .noInput
-        case "chain-ambiguous", "role-ambiguous", "field-unknown", "value-invalid": .badInput
+        case .serverUnreachable: .unavailable
+        case .chainUnknown, .notAHome, .notEnrolled, .keyMissing, .databaseMissing: .noInput
+        case .chainAmbiguous, .choiceNeeded, .badInput, .schemeUnknown, .damaged: .badInput
         default: .failed
         }
     }

@@ -7,7 +7,7 @@ enum Files {
     /// Reads a file, or standard input for `-`, of at most `limit` bytes.
     static func read(_ path: String, limit: Int) throws(CommandError) -> [UInt8] {
         let isInput = path.utf8.elementsEqual("-".utf8)
-        let descriptor = isInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = isInput ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let code = errno
             throw CommandError(
@@ -46,7 +46,7 @@ enum Files {
     /// Writes a file so that a reader never sees half of it: beside it first, flushed, then renamed.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         let temporary = "\(path).\(getpid()).part"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw failure(path, errno) }
         var written = 0
         while written < bytes.count {
@@ -57,14 +57,14 @@ enum Files {
             guard count > 0 else {
                 let code = errno
                 close(descriptor)
-                unlink(temporary)
+                unsafe unlink(temporary)
                 throw failure(path, code)
             }
             written += count
         }
-        guard fsync(descriptor) == 0, close(descriptor) == 0, rename(temporary, path) == 0 else {
+        guard fsync(descriptor) == 0, close(descriptor) == 0, unsafe rename(temporary, path) == 0 else {
             let code = errno
-            unlink(temporary)
+            unsafe unlink(temporary)
             throw failure(path, code)
         }
     }

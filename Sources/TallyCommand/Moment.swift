@@ -8,7 +8,7 @@ enum Moment {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         var seconds = time.tv_sec
-        var local = tm()
+        var local = unsafe tm()
         unsafe localtime_r(&seconds, &local)
         // RFC 3339 offsets are whole minutes; historic local times with seconds are not in use.
         let offset = Int(unsafe local.tm_gmtoff / 60)

@@ -1,6 +1,7 @@
 import CommandLineKit
 import Schemes
 import Tallystick
+import TallystickCrypto
 import TallystickDevice
 import TallystickQR
 

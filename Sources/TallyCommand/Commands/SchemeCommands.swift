@@ -1,6 +1,7 @@
 import CommandLineKit
 import Schemes
 import Tallystick
+import TallystickCrypto
 
 extension CommandDeclaration {
     static let schemeList = CommandDeclaration(

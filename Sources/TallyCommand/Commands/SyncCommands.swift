@@ -2,6 +2,7 @@ import CommandLineKit
 import Glibc
 import Synchronization
 import Tallystick
+import TallystickCrypto
 import TallystickDevice
 
 extension CommandDeclaration {
@@ -60,7 +61,7 @@ extension CommandDeclaration {
     private static func watch(_ place: Workplace, _ transport: Transport) throws {
         Interruption.watch()
         var token: String?
-        var last = SyncReport()
+        var last: SyncReport?
         while !Interruption.came, !place.console.outputReaderIsGone {
             do {
                 let report = try place.device.sync(transport, .whenDue, token: &token)

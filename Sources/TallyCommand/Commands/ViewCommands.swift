@@ -1,5 +1,6 @@
 import CommandLineKit
 import Tallystick
+import TallystickCrypto
 import TallystickDevice
 
 extension CommandDeclaration {
