@@ -102,6 +102,7 @@ extension ChainState {
                 statement: statement,
                 leg: leg.event,
                 device: event.device,
+                at: event.at,
                 end: .open,
                 clock: clock
             )
@@ -151,7 +152,7 @@ extension ChainState {
             clock: clock
         )
         if change.path.field != nil {
-            slots[SlotKey(leg: leg, path: change.path), default: Slot(writes: [], current: [])].append(write)
+            slots[SlotKey(leg: leg, path: change.path), default: Slot()].append(write)
         } else {
             for key in slots.keys where key.leg == leg && key.path.line == change.path.line {
                 slots[key]?.append(write)
