@@ -13,6 +13,12 @@ package struct Projections {
         package let name: String
         /// The columns of its primary key.
         package let key: [String]
+
+        /// Names a table and the columns that give its order.
+        package init(name: String, key: [String]) {
+            self.name = name
+            self.key = key
+        }
     }
 
     /// The tables, in the order they are reported.

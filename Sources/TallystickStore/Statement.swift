@@ -248,6 +248,9 @@ package protocol Bindable {
         }
     }
 
+    /// The name of a column, as the SQL gives it.
+    package func columnName(_ column: Int) -> String { name(column) }
+
     private func name(_ column: Int) -> String {
         guard let name = unsafe sqlite3_column_name(prepared.handle, Int32(clamping: column)) else {
             return "\(column)"
