@@ -72,11 +72,13 @@ package enum Stories {
         let site = try teller.actor("site-phone", of: "Holbeck", as: "receiver")
         let referee = try teller.referee()
         let half = try teller.producerOffers(producer)
-        let delivery = try teller.carrierTakes(first, half, SampleValues.carrier, offeringTo: "receiver")
-        let other = try teller.carrierTakes(second, half, SampleValues.secondCarrier, offeringTo: "receiver")
-        try teller.siteTakes(site, other)
+        teller.clock.advance(seconds: 60)
+        try first.accept(half)
+        try second.accept(half)
+        try teller.carrierDrives(first, SampleValues.carrier, offeringTo: "receiver")
+        let delivery = try teller.carrierDrives(second, SampleValues.secondCarrier, offeringTo: "receiver")
+        try teller.siteTakes(site, delivery)
         referee.receive(from: producer, first, second, site)
-        _ = delivery
         return Told(teller: teller, referee: referee)
     }
 
@@ -190,6 +192,16 @@ extension StoryTeller {
     ) throws -> HandoffHalf {
         clock.advance(seconds: 60)
         try carrier.accept(half)
+        return try carrierDrives(carrier, values, offeringTo: role)
+    }
+
+    /// A carrier who has the load says its own part, signs, drives and offers.
+    @discardableResult
+    package func carrierDrives(
+        _ carrier: StoryActor,
+        _ values: SampleValues.Values,
+        offeringTo role: String
+    ) throws -> HandoffHalf {
         try carrier.set(values)
         try carrier.sign()
         clock.advance(seconds: 1_800)
