@@ -12,13 +12,22 @@ extension JSON {
 
     /// Reads one JSON text strictly from a slice; ranges in the result are indices of the slice.
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
-        var parser = JSONParser(bytes: bytes)
+        try parse(bytes, depth: greatestDepth)
+    }
+
+    private static func parse(_ bytes: ArraySlice<UInt8>, depth: Int) throws(JSONError) -> JSON {
+        var parser = JSONParser(bytes: bytes, greatestDepth: min(depth, greatestDepth))
         return try parser.text()
     }
 
     /// Reads one JSON text and refuses it unless its bytes are exactly the canonical spelling (RFC 8785).
-    public static func parseCanonical(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
-        let value = try parse(bytes)
+    ///
+    /// `depth` is for what is carried in other objects, which have to be readable too; it is at most `greatestDepth`.
+    public static func parseCanonical(
+        _ bytes: ArraySlice<UInt8>,
+        depth: Int = greatestDepth
+    ) throws(JSONError) -> JSON {
+        let value = try parse(bytes, depth: depth)
         let canonical = try value.canonicalBytes(reserving: bytes.count)
         guard canonical.elementsEqual(bytes) else {
             let offset = zip(canonical, bytes).enumerated().first { $0.element.0 != $0.element.1 }?.offset
@@ -35,10 +44,12 @@ extension JSON {
 /// A recursive-descent reader over bytes; the depth limit bounds the recursion.
 private struct JSONParser {
     let bytes: ArraySlice<UInt8>
+    let greatestDepth: Int
     var position: Int
 
-    init(bytes: ArraySlice<UInt8>) {
+    init(bytes: ArraySlice<UInt8>, greatestDepth: Int) {
         self.bytes = bytes
+        self.greatestDepth = greatestDepth
         position = bytes.startIndex
     }
 
@@ -97,8 +108,8 @@ private struct JSONParser {
     }
 
     mutating func array(depth: Int) throws(JSONError) -> JSON {
-        guard depth <= JSON.greatestDepth else {
-            throw failure(.tooDeep, "expected at most \(JSON.greatestDepth) levels of arrays and objects")
+        guard depth <= greatestDepth else {
+            throw failure(.tooDeep, "expected at most \(greatestDepth) levels of arrays and objects")
         }
         position += 1
         var elements: [JSON] = []
@@ -122,8 +133,8 @@ private struct JSONParser {
     }
 
     mutating func object(depth: Int) throws(JSONError) -> JSON {
-        guard depth <= JSON.greatestDepth else {
-            throw failure(.tooDeep, "expected at most \(JSON.greatestDepth) levels of arrays and objects")
+        guard depth <= greatestDepth else {
+            throw failure(.tooDeep, "expected at most \(greatestDepth) levels of arrays and objects")
         }
         position += 1
         var members: [JSONMember] = []

@@ -26,6 +26,8 @@ public struct ChainState: Sendable {
     /// Accepted events of a type this engine does not know; nobody signs over them.
     public internal(set) var unreadable: [Digest] = []
 
+    /// The removals of whole lines, which also clear fields of the line that come later.
+    var removals: [LineKey: [Slot.Write]] = [:]
     var known: [Digest: KnownEvent] = [:]
     var hashBySeq: [SeqKey: Digest] = [:]
     var hashByID: [IDKey: Digest] = [:]
@@ -33,7 +35,6 @@ public struct ChainState: Sendable {
     var refusedOffers: [OfferID: Digest] = [:]
     /// The events that are nobody's parent yet.
     public internal(set) var heads: Set<Digest> = []
-    var order = 0
 
     /// The start of every chain.
     public init(chain: UniqueID) {
@@ -202,6 +203,11 @@ public struct ChainState: Sendable {
         public let at: Timestamp
     }
 
+    struct LineKey: Hashable, Sendable {
+        let leg: Digest
+        let line: FieldPath.Line
+    }
+
     struct KnownEvent: Sendable {
         let clock: Clock
         let isAccepted: Bool
@@ -287,12 +293,14 @@ extension ChainState.Slot {
     func value(seenBy clock: Clock) -> JSON? {
         if current.count == 1, let write = shown, clock.sees(write.device, write.seq) { return write.value }
         let seen = writes.filter { clock.sees($0.device, $0.seq) }
-        let newest = seen.first { write in
-            !seen.contains { other in
-                other.event != write.event && other.clock.sees(write.device, write.seq)
+        let newest = seen.indices.first { index in
+            // A write sees those before it in its own event too: a line can be removed and written again in one.
+            !seen.indices.contains { other in
+                seen[other].event == seen[index].event
+                    ? other > index : seen[other].clock.sees(seen[index].device, seen[index].seq)
             }
         }
-        return newest?.value
+        return newest.flatMap { seen[$0].value }
     }
 
     mutating func append(_ write: Write) {

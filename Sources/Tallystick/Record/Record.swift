@@ -60,7 +60,8 @@ public struct Record: Sendable {
         } catch {
             throw EventError(code: .notCanonical, message: error.description)
         }
-        switch json.members?.first?.name {
+        // An event's line may have members of later versions beside its own, which may come first.
+        switch json.member("event")?.name ?? json.members?.first?.name {
         case "record": return .header(try header(json["record"] ?? .null))
         case "scheme":
             guard let member = json.member("scheme") else { break }
