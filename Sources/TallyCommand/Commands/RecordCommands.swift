@@ -80,7 +80,7 @@ extension CommandDeclaration {
             let record = try Files.read(try invocation.argument("FILE"), limit: Record.longest)
             let replay: RecordReplay
             if let path = try invocation.option("db") {
-                replay = try RecordReplay.write(record, to: path)
+                replay = try ProjectionFile.write(record, to: path)
             } else {
                 replay = try RecordReplay(folding: record)
             }

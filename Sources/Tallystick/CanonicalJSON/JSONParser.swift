@@ -7,25 +7,35 @@ extension JSON {
     /// RFC 8259 and RFC 7493: UTF-8 without byte order mark, no trailing commas, no duplicate names (also through
     /// escapes), no lone surrogates, finite numbers, depth at most 32.
     public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
-        var parser = JSONParser(bytes: bytes, offset: 0)
+        var parser = JSONParser(bytes: bytes, offset: 0, greatestDepth: greatestDepth)
         return try parser.text()
     }
 
     /// Reads one JSON text strictly from a slice; ranges in the result are indices of the slice.
     public static func parse(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
+        try parse(bytes, depth: greatestDepth)
+    }
+
+    private static func parse(_ bytes: ArraySlice<UInt8>, depth: Int) throws(JSONError) -> JSON {
         // An array is read several times faster than a slice, so a part is worth a copy.
-        var parser = JSONParser(bytes: Array(bytes), offset: bytes.startIndex)
+        var parser = JSONParser(bytes: Array(bytes), offset: bytes.startIndex, greatestDepth: min(depth, greatestDepth))
         return try parser.text()
     }
 
     /// Reads one JSON text and refuses it unless its bytes are exactly the canonical spelling (RFC 8785).
-    public static func parseCanonical(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
-        try parse(bytes).checkedCanonical(bytes)
+    ///
+    /// `depth` is for what is carried in other objects, which have to be readable too; it is at most `greatestDepth`.
+    public static func parseCanonical(
+        _ bytes: ArraySlice<UInt8>,
+        depth: Int = greatestDepth
+    ) throws(JSONError) -> JSON {
+        try parse(bytes, depth: depth).checkedCanonical(bytes)
     }
 
     /// Reads one JSON text and refuses it unless its bytes are exactly the canonical spelling (RFC 8785).
-    public static func parseCanonical(_ bytes: [UInt8]) throws(JSONError) -> JSON {
-        try parse(bytes).checkedCanonical(bytes[...])
+    public static func parseCanonical(_ bytes: [UInt8], depth: Int = greatestDepth) throws(JSONError) -> JSON {
+        var parser = JSONParser(bytes: bytes, offset: 0, greatestDepth: min(depth, greatestDepth))
+        return try parser.text().checkedCanonical(bytes[...])
     }
 
     private func checkedCanonical(_ bytes: ArraySlice<UInt8>) throws(JSONError) -> JSON {
@@ -47,11 +57,13 @@ private struct JSONParser {
     let bytes: [UInt8]
     /// What is added to positions to make them indices of the text that was given.
     let offset: Int
+    let greatestDepth: Int
     var position = 0
 
-    init(bytes: [UInt8], offset: Int) {
+    init(bytes: [UInt8], offset: Int, greatestDepth: Int) {
         self.bytes = bytes
         self.offset = offset
+        self.greatestDepth = greatestDepth
     }
 
     mutating func text() throws(JSONError) -> JSON {
@@ -109,8 +121,8 @@ private struct JSONParser {
     }
 
     mutating func array(depth: Int) throws(JSONError) -> JSON {
-        guard depth <= JSON.greatestDepth else {
-            throw failure(.tooDeep, "expected at most \(JSON.greatestDepth) levels of arrays and objects")
+        guard depth <= greatestDepth else {
+            throw failure(.tooDeep, "expected at most \(greatestDepth) levels of arrays and objects")
         }
         position += 1
         var elements: [JSON] = []
@@ -134,8 +146,8 @@ private struct JSONParser {
     }
 
     mutating func object(depth: Int) throws(JSONError) -> JSON {
-        guard depth <= JSON.greatestDepth else {
-            throw failure(.tooDeep, "expected at most \(JSON.greatestDepth) levels of arrays and objects")
+        guard depth <= greatestDepth else {
+            throw failure(.tooDeep, "expected at most \(greatestDepth) levels of arrays and objects")
         }
         position += 1
         var members: [JSONMember] = []

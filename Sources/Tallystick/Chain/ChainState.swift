@@ -26,6 +26,8 @@ public struct ChainState: Sendable {
     /// Accepted events of a type this engine does not know; nobody signs over them.
     public internal(set) var unreadable: [Digest] = []
 
+    /// The removals of whole lines, which also clear fields of the line that come later.
+    var removals: [LineKey: [Slot.Write]] = [:]
     var known: [Digest: KnownEvent] = [:]
     var hashBySeq: [SeqKey: Digest] = [:]
     var hashByID: [IDKey: Digest] = [:]
@@ -33,7 +35,6 @@ public struct ChainState: Sendable {
     var refusedOffers: [OfferID: Digest] = [:]
     /// The events that are nobody's parent yet.
     public internal(set) var heads: Set<Digest> = []
-    var order = 0
 
     /// The start of every chain.
     public init(chain: UniqueID) {
@@ -90,6 +91,13 @@ public struct ChainState: Sendable {
         public internal(set) var writes: [Write]
         /// The indices of the writes that no later write had seen; more than one is a conflict.
         public internal(set) var current: [Int]
+        /// Whether two writes ever stood beside each other, in agreement or not.
+        public internal(set) var hadRivals = false
+
+        init() {
+            writes = []
+            current = []
+        }
 
         /// One write.
         public struct Write: Sendable {
@@ -150,6 +158,8 @@ public struct ChainState: Sendable {
         public let leg: Digest
         /// The device that gives.
         public let device: DeviceID
+        /// The giver's time.
+        public let at: Timestamp
         /// What became of it.
         public internal(set) var end: End
         let clock: Clock
@@ -191,6 +201,11 @@ public struct ChainState: Sendable {
         public let role: Name
         /// The device's time.
         public let at: Timestamp
+    }
+
+    struct LineKey: Hashable, Sendable {
+        let leg: Digest
+        let line: FieldPath.Line
     }
 
     struct KnownEvent: Sendable {
@@ -241,6 +256,9 @@ extension ChainState {
         legs.last { $0.party == party && $0.role == role && clock.sees($0.device, $0.seq) }
     }
 
+    /// What was written in this place on a leg.
+    public func slot(_ path: FieldPath, on leg: Digest) -> Slot? { slots[SlotKey(leg: leg, path: path)] }
+
     /// The signature of this name on this leg.
     public func signature(_ name: Name, on leg: Digest) -> ChainSignature? {
         signatures.first { $0.name == name && $0.leg == leg }
@@ -275,17 +293,20 @@ extension ChainState.Slot {
     func value(seenBy clock: Clock) -> JSON? {
         if current.count == 1, let write = shown, clock.sees(write.device, write.seq) { return write.value }
         let seen = writes.filter { clock.sees($0.device, $0.seq) }
-        let newest = seen.first { write in
-            !seen.contains { other in
-                other.event != write.event && other.clock.sees(write.device, write.seq)
+        let newest = seen.indices.first { index in
+            // A write sees those before it in its own event too: a line can be removed and written again in one.
+            !seen.indices.contains { other in
+                seen[other].event == seen[index].event
+                    ? other > index : seen[other].clock.sees(seen[index].device, seen[index].seq)
             }
         }
-        return newest?.value
+        return newest.flatMap { seen[$0].value }
     }
 
     mutating func append(_ write: Write) {
         current.removeAll { write.clock.sees(writes[$0].device, writes[$0].seq) }
         writes.append(write)
         current.append(writes.count - 1)
+        if current.count > 1 { hadRivals = true }
     }
 }

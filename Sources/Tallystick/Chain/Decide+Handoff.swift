@@ -1,15 +1,32 @@
 import TallystickCrypto
 
 extension Deciding {
-    mutating func checkOffer(_ offer: Offer, scheme: Scheme, leg: ChainState.Leg) {
-        guard let (index, rule) = scheme.handoff(offer.handoff), rule.from == event.role, rule.to == offer.to,
+    /// Makes an offer's MAC again.
+    ///
+    /// Asked before anything refuses the offer: an acceptance of an offer that the giver's own device made has an
+    /// answer, whatever the offer is refused for, and must not wait for another one.
+    mutating func checkMAC() {
+        guard case .handoffOffered(let offer) = event.content, let scheme = state.scheme,
+            let index = scheme.handoff(offer.handoff)?.index,
             let statement = HandoffStatement(
                 offer,
                 chain: event.chain,
                 scheme: scheme.reference.hash,
                 handoffIndex: index
             )
-        else {
+        else { return }
+        let question = DecisionContext.MACQuestion(
+            event: event.hash,
+            giver: event.device,
+            statement: statement,
+            mac: offer.mac.bytes
+        )
+        finding = HandoffFinding(time: nil, mac: context.mac(question))
+    }
+
+    mutating func checkOffer(_ offer: Offer, scheme: Scheme, leg: ChainState.Leg) {
+        if finding?.mac == .mismatched { refuse(.macMismatch, offer.id.description) }
+        guard let rule = scheme.handoff(offer.handoff)?.rule, rule.from == event.role, rule.to == offer.to else {
             refuse(.offerInvalid, offer.id.description, "the scheme has no handoff “\(offer.handoff)” of this kind")
             return
         }
@@ -23,7 +40,9 @@ extension Deciding {
                 "expected it to last 60 to \(rule.longest) seconds, got \(lifetime)"
             )
         }
-        if state.currentLeg?.event != leg.event {
+        // Judged by what the giver had seen: whether somebody else's acceptance came before or after this offer must not
+        // matter, or an acceptance of it would be answered differently.
+        if state.legs.last(where: { clock.sees($0.device, $0.seq) })?.event != leg.event {
             refuse(.notTheHolder, event.role.text, "the load has passed on")
             return
         }
@@ -40,20 +59,11 @@ extension Deciding {
         if awaits.isEmpty, snapshot.hash != offer.snapshot {
             refuse(.snapshotMismatch, offer.id.description, "expected \(snapshot.hash), got \(offer.snapshot)")
         }
-        let result = context.mac(
-            DecisionContext.MACQuestion(
-                event: event.hash,
-                giver: event.device,
-                statement: statement,
-                mac: offer.mac.bytes
-            )
-        )
-        finding = HandoffFinding(time: nil, mac: result)
-        if result == .mismatched { refuse(.macMismatch, offer.id.description) }
     }
 
     mutating func checkWithdrawal(_ id: OfferID) {
-        guard let offer = state.offers[id] else {
+        // An offer that the event has not seen may as well not have come yet.
+        guard let offer = state.offers[id], clock.sees(offer.device, offer.clock[offer.device]) else {
             refuse(.offerUnknown, id.description)
             return
         }

@@ -12,19 +12,14 @@ extension ChainState {
             return .refused([Reason(.badSignature, arrival.event.hash.hex)])
         }
         let event = arrival.event
-        if let other = hashByID[IDKey(device: event.device, id: event.id)], other != event.hash {
-            return .refused([Reason(.idReused, event.id.description, "the id belongs to event \(other)")])
-        }
-        if let other = hashBySeq[SeqKey(device: event.device, seq: event.seq)], other != event.hash {
-            return .refused([Reason(.sequenceForked, "\(event.seq)", "the number belongs to event \(other)")])
-        }
-        if case .unknown(let type, let version, _) = event.content {
-            return .refused([Reason(.unsupportedVersion, "\(type) \(version)")])
-        }
+        // Before everything that refuses: what is folded without its parents would hide them from its descendants.
         let missing = event.parents.filter { known[$0] == nil }
         guard missing.isEmpty else { return .waiting(missing.map { .event($0) }) }
 
         var deciding = Deciding(state: self, arrival: arrival, certificate: certificate, context: context)
+        deciding.checkMAC()
+        deciding.checkIsNew()
+        guard deciding.reasons.isEmpty else { return deciding.verdict }
         deciding.checkAuthor()
         deciding.checkContent()
         return deciding.verdict
@@ -67,6 +62,17 @@ struct Deciding {
         reasons.append(Reason(code, subject, detail))
     }
 
+    /// Whether the device says this for the first time, in words that this engine knows.
+    mutating func checkIsNew() {
+        if let other = state.hashByID[ChainState.IDKey(device: event.device, id: event.id)], other != event.hash {
+            refuse(.idReused, event.id.description, "the id belongs to event \(other)")
+        } else if let other = state.event(of: event.device, seq: event.seq), other != event.hash {
+            refuse(.sequenceForked, "\(event.seq)", "the number belongs to event \(other)")
+        } else if case .unknown(let type, let version, _) = event.content {
+            refuse(.unsupportedVersion, "\(type) \(version)")
+        }
+    }
+
     mutating func checkAuthor() {
         if arrival.isRevoked { refuse(.deviceRevoked, event.device.description) }
         if event.at.milliseconds < certificate.notBefore.milliseconds
@@ -107,10 +113,12 @@ struct Deciding {
     /// What only somebody who already takes part can say.
     private mutating func checkParticipant() {
         guard let scheme = state.scheme else {
+            // Whatever could have made the author a participant is among the parents' ancestors, and decided: there is
+            // nothing to wait for.
             if event.parents.isEmpty {
                 refuse(.parentsInvalid, nil, "only an opening, an acceptance or a refusal can be a device's first word")
             } else {
-                awaits.append(.opening)
+                refuse(.roleNotHeld, event.role.text, "the event has seen nothing that opened the chain")
             }
             return
         }
@@ -183,15 +191,14 @@ struct Deciding {
         scheme: Scheme,
         leg: ChainState.Leg
     ) {
-        for group in scheme.lines {
-            let new = changes.compactMap {
-                $0.value != nil && $0.path.line?.list == group.name ? $0.path.line?.id : nil
-            }
-            guard !new.isEmpty else { continue }
-            var ids = Set(new)
-            for (key, slot) in state.slots where key.leg == leg.event && key.path.line?.list == group.name {
-                if slot.value != nil, let id = key.path.line?.id { ids.insert(id) }
-            }
+        guard changes.contains(where: { $0.path.line != nil }) else { return }
+        var values = state.values(of: leg.event)
+        for change in changes where change.path.field == nil {
+            values = values.filter { $0.key.line != change.path.line }
+        }
+        for change in changes where change.path.field != nil { values[change.path] = change.value }
+        for group in scheme.lines where changes.contains(where: { $0.path.line?.list == group.name }) {
+            let ids = Set(values.keys.compactMap { $0.line?.list == group.name ? $0.line?.id : nil })
             if ids.count > group.maximum {
                 refuse(.fieldInvalid, group.name.text, "expected at most \(group.maximum) lines, got \(ids.count)")
             }
@@ -256,15 +263,20 @@ struct Deciding {
         }
     }
 
-    /// Signatures that must come before: the signer's own stand on its leg, others' anywhere in the chain.
+    /// Signatures that must come before: the signer's own are on its leg and among what the event has seen, so they
+    /// are known by now; others' are anywhere in the chain, and may still be on somebody's device.
     mutating func checkEarlier(_ names: [Name], role: Name, leg: ChainState.Leg, scheme: Scheme) {
         for name in names {
             let isOwn = scheme.signature(name)?.role == role
-            let isGiven = state.signatures.contains { $0.name == name && (!isOwn || $0.leg == leg.event) }
+            let isGiven = state.signatures.contains {
+                $0.name == name && (!isOwn || $0.leg == leg.event && clock.sees($0.device, $0.seq))
+            }
             if isGiven { continue }
-            if !isProvisional {
+            if isOwn {
+                refuse(.signatureOutOfOrder, name.text)
+            } else if !isProvisional {
                 awaits.append(.signature(name))
-            } else if isOwn || state.opening != nil && !state.legs.contains(where: { $0.number == nil }) {
+            } else if state.opening != nil && !state.legs.contains(where: { $0.number == nil }) {
                 // A device that took the load by code alone does not know what others signed; the server will.
                 refuse(.signatureOutOfOrder, name.text)
             }

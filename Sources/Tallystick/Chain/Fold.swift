@@ -15,8 +15,8 @@ extension ChainState {
         }
         let isFork = hashBySeq[SeqKey(device: event.device, seq: event.seq)].map { $0 != event.hash } ?? false
         var clock = clock(before: event)
-        if !isFork { clock.see(event.device, event.seq) }
-        order += 1
+        // A clock's number stands for every earlier one: an event that skips some is not seen by its descendants.
+        if !isFork, clock[event.device] == event.seq - 1 { clock.see(event.device, event.seq) }
         if verdict.outcome == .accepted {
             apply(arrival, clock: clock, warnings: verdict.warnings, finding: verdict.handoff, context: context)
         } else {
@@ -37,7 +37,7 @@ extension ChainState {
         case .handoffAccepted(let half):
             let offer = half.statement.offer
             let taker = legs.first { $0.offer == offer }
-            let wasFirst = taker ?? offers[offer].flatMap { offer in legs.first { $0.event != offer.leg } }
+            let wasFirst = taker ?? offers[offer].flatMap { leg(after: $0.leg) }
             let isLate = verdict.reasons.contains { $0.code == .offerTaken || $0.code == .notTheHolder }
             guard isLate, verdict.reasons.allSatisfy({ $0.code == .offerTaken || $0.code == .notTheHolder }),
                 let party = arrival.certificate?.party, wasFirst?.party != party
@@ -102,6 +102,7 @@ extension ChainState {
                 statement: statement,
                 leg: leg.event,
                 device: event.device,
+                at: event.at,
                 end: .open,
                 clock: clock
             )
@@ -141,6 +142,15 @@ extension ChainState {
         )
     }
 
+    private func leg(after event: Digest) -> Leg? {
+        guard let index = legs.firstIndex(where: { $0.event == event }), index + 1 < legs.endIndex else { return nil }
+        return legs[index + 1]
+    }
+
+    /// Writes a value, or removes a whole line.
+    ///
+    /// A removal is also a write to the line's fields that come later, so that it does not matter which of two devices
+    /// that had not seen each other is heard first.
     private mutating func write(_ change: EventContent.FieldChange, event: Event, leg: Digest, clock: Clock) {
         let write = Slot.Write(
             value: change.value,
@@ -151,11 +161,17 @@ extension ChainState {
             clock: clock
         )
         if change.path.field != nil {
-            slots[SlotKey(leg: leg, path: change.path), default: Slot(writes: [], current: [])].append(write)
-        } else {
-            for key in slots.keys where key.leg == leg && key.path.line == change.path.line {
-                slots[key]?.append(write)
+            let key = SlotKey(leg: leg, path: change.path)
+            if let line = change.path.line, let earlier = removals[LineKey(leg: leg, line: line)], slots[key] == nil {
+                var slot = Slot()
+                for removal in earlier { slot.append(removal) }
+                slots[key] = slot
             }
+            // In place: a copy of the slot would copy all its writes.
+            slots[key, default: Slot()].append(write)
+        } else if let line = change.path.line {
+            removals[LineKey(leg: leg, line: line), default: []].append(write)
+            for key in slots.keys where key.leg == leg && key.path.line == line { slots[key]?.append(write) }
         }
     }
 }

@@ -275,5 +275,6 @@ public struct HandoffFinding: Sendable, Equatable {
         guard let mac = json["mac"]?.text.flatMap(MACResult.init(rawValue:)) else { return nil }
         self.mac = mac
         time = json["time"]?.text.flatMap(TimeBasis.init(rawValue:))
+        guard (time == nil) == (json["time"] == nil) else { return nil }
     }
 }

@@ -7,6 +7,10 @@ public import TallystickCrypto
 public struct Event: Sendable {
     /// The most bytes an event may have.
     public static let longest = 65_536
+    /// How deep an event's arrays and objects may be nested.
+    ///
+    /// Less than what a text may have: pages and records, which carry events, have to be readable too.
+    public static let greatestDepth = 23
     /// The most parents an event may name.
     public static let mostParents = 64
     /// The domain an event's signature is made under.
@@ -97,7 +101,7 @@ public struct Event: Sendable {
             JSONMember("role", .string(draft.role.text)),
             JSONMember("seq", .integer(draft.seq)),
             JSONMember("type", .string(draft.content.type)),
-            JSONMember("v", .integer(1)),
+            JSONMember("v", .integer(draft.content.version)),
         ])
         let bytes: [UInt8]
         do {
@@ -116,7 +120,7 @@ public struct Event: Sendable {
         guard bytes.count <= Event.longest else { throw .tooLarge(bytes.count) }
         let json: JSON
         do {
-            json = try JSON.parseCanonical(bytes)
+            json = try JSON.parseCanonical(bytes, depth: Event.greatestDepth)
         } catch {
             throw EventError(code: .notCanonical, message: error.description)
         }

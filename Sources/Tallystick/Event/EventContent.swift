@@ -53,6 +53,11 @@ public enum EventContent: Sendable {
         }
     }
 
+    /// The type's version.
+    public var version: Int {
+        if case .unknown(_, let version, _) = self { version } else { 1 }
+    }
+
     /// The body, in canonical order of its members.
     public var body: JSON {
         switch self {

@@ -13,6 +13,8 @@ public struct SignedEvent: Sendable {
 
     /// The most bytes a line may have: an event, its signature and a little for members of later versions.
     public static let longestLine = Event.longest + 4_096
+    /// How deep a line's arrays and objects may be nested, those of members of later versions included.
+    public static let greatestDepth = Event.greatestDepth + 1
 
     /// Signs an event.
     public init(_ event: Event, by key: SigningKey) {
@@ -33,7 +35,7 @@ public struct SignedEvent: Sendable {
         guard line.count <= SignedEvent.longestLine else { throw .tooLarge(line.count) }
         let json: JSON
         do {
-            json = try JSON.parseCanonical(line)
+            json = try JSON.parseCanonical(line, depth: SignedEvent.greatestDepth)
         } catch {
             throw EventError(code: .notCanonical, message: error.description)
         }

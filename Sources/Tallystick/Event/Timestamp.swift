@@ -12,9 +12,10 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// Makes a moment; nil if it is outside the years 1970 to 9999 or the offset outside ±14 hours.
     public init?(milliseconds: Int64, offsetMinutes: Int = 0) {
-        let (local, overflow) = milliseconds.addingReportingOverflow(Int64(offsetMinutes) * 60_000)
-        guard !overflow, abs(offsetMinutes) <= 14 * 60, milliseconds >= 0, local >= 0 else { return nil }
-        guard milliseconds < Timestamp.greatest, local < Timestamp.greatest else { return nil }
+        let years = 0..<Timestamp.greatest
+        guard (-14 * 60...14 * 60).contains(offsetMinutes), years.contains(milliseconds),
+            years.contains(milliseconds + Int64(offsetMinutes) * 60_000)
+        else { return nil }
         self.milliseconds = milliseconds
         self.offsetMinutes = offsetMinutes
     }

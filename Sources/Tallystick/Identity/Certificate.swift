@@ -4,6 +4,8 @@ public import TallystickCrypto
 public struct Certificate: Sendable {
     /// The domain a certificate's signature is made under.
     public static let domain = "tallystick/certificate/v1"
+    /// The most bytes the name of a party or a person may have.
+    public static let longestName = 200
 
     /// The name of the key that certifies.
     public let authority: DeviceID
@@ -100,17 +102,30 @@ public struct Certificate: Sendable {
         notBefore = try reader.take("notBefore", Timestamp.init(_:))
         party = try reader.take("party", UniqueID.init(_:))
         partyName = try reader.takeSentence("partyName", mayBeEmpty: false)
-        person = reader.takeOptional("person")?.text
+        if let value = reader.takeOptional("person") {
+            guard let text = value.text, (1...Certificate.longestName).contains(text.utf8.count) else {
+                throw .malformed("person", "a text of 1 to \(Certificate.longestName) bytes")
+            }
+            person = text
+        } else {
+            person = nil
+        }
         let roles = try reader.take("roles")
         serial = try reader.takeInteger("serial")
         try reader.finish()
+        guard partyName.utf8.count <= Certificate.longestName else {
+            throw .malformed("partyName", "a text of 1 to \(Certificate.longestName) bytes")
+        }
+        guard serial >= 1 else { throw .malformed("serial", "1 or more") }
         guard let key = PublicKey(bytes: keyBytes), DeviceID(key) == device else {
             throw .malformed("key", "the key that the device is named by")
         }
         self.key = key
         let names = (roles.elements ?? []).compactMap { $0.text.flatMap(Name.init) }
-        guard !names.isEmpty, names.count == roles.elements?.count else {
-            throw .malformed("roles", "an array of role names")
+        guard !names.isEmpty, names.count == roles.elements?.count,
+            zip(names, names.dropFirst()).allSatisfy({ $0 < $1 })
+        else {
+            throw .malformed("roles", "an array of role names, sorted, each once")
         }
         self.roles = names
         signature = object.signature

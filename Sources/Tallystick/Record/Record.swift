@@ -60,7 +60,8 @@ public struct Record: Sendable {
         } catch {
             throw EventError(code: .notCanonical, message: error.description)
         }
-        switch json.members?.first?.name {
+        // An event's line may have members of later versions beside its own, which may come first.
+        switch json.member("event")?.name ?? json.members?.first?.name {
         case "record": return .header(try header(json["record"] ?? .null))
         case "scheme":
             guard let member = json.member("scheme") else { break }
@@ -137,6 +138,11 @@ public struct RecordWriter: Sendable {
     /// Adds an entry.
     public mutating func append(_ entry: LogEntry) throws(EventError) {
         try append(.members([("entry", entry.json)]))
+    }
+
+    /// Adds an entry by its canonical bytes.
+    public mutating func append(entry: [UInt8]) {
+        append(line: Array("{\"entry\":".utf8) + entry + Array("}".utf8))
     }
 
     /// Ends the record with a seal over all of it, and gives the whole.

@@ -6,11 +6,12 @@ public struct DecimalNumber: Sendable, CustomStringConvertible {
     public let description: String
     /// How many digits stand after the point.
     public let fractionDigits: Int
-    let digits: Int64
+    /// Up to 21 digits, which is more than 64 bits hold.
+    let digits: Int128
 
     /// Reads a decimal text, or nil.
     public init?(_ text: String) {
-        var digits: Int64 = 0
+        var digits: Int128 = 0
         var wholeDigits = 0
         var fraction: Int?
         var isNegative = false
@@ -27,7 +28,7 @@ public struct DecimalNumber: Sendable, CustomStringConvertible {
                 }
                 fraction = fraction.map { $0 + 1 }
                 guard wholeDigits <= 12, fraction ?? 0 <= 9 else { return nil }
-                digits = digits * 10 + Int64(byte - 0x30)
+                digits = digits * 10 + Int128(byte - 0x30)
             default: return nil
             }
         }
@@ -41,7 +42,7 @@ public struct DecimalNumber: Sendable, CustomStringConvertible {
     ///
     /// It is below 10^21, so sums of a thousand in milligrams, times a tolerance, stay below the 1.7 × 10^38 of Int128.
     var scaled: Int128 {
-        Int128(digits) * DecimalNumber.power(9 - fractionDigits)
+        digits * DecimalNumber.power(9 - fractionDigits)
     }
 
     static func power(_ exponent: Int) -> Int128 {

@@ -12,20 +12,22 @@ extension Scheme {
         let bundle = JSON.object([
             JSONMember("codes", .object(lists)), JSONMember("scheme", try SchemeReader.json(scheme, at: "scheme")),
         ])
+        let bytes: [UInt8]
         do {
-            try self.init(bundle: bundle, bytes: try bundle.canonicalBytes())
-        } catch let error as SchemeError {
-            throw error
+            bytes = try bundle.canonicalBytes()
         } catch {
-            throw SchemeError(path: "scheme", message: "\(error)")
+            throw SchemeError(path: "scheme", message: error.description)
         }
+        // Read back, so that what loads here is also read wherever its bytes are sent.
+        try self.init(bytes: bytes)
     }
 
     /// Reads a scheme from the bytes its hash is taken of: `{"codes":{…},"scheme":{…}}` in canonical JSON.
     public init(bytes: [UInt8]) throws(SchemeError) {
         let json: JSON
         do {
-            json = try JSON.parseCanonical(bytes[...])
+            // A record carries the bundle one level deeper.
+            json = try JSON.parseCanonical(bytes[...], depth: JSON.greatestDepth - 1)
         } catch {
             throw SchemeError(path: "bundle", message: error.description)
         }

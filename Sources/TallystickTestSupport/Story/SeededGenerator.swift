@@ -1,0 +1,26 @@
+/// Random numbers that are the same on every machine for a seed (SplitMix64: Steele, Lea and Flood 2014).
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Begins at a seed.
+    package init(seed: UInt64) { state = seed }
+
+    /// The next 64 bits.
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// As many random bytes as asked for.
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
+
+    /// A number from 0 up to, but not, the limit, which is 1 or more.
+    package mutating func below(_ limit: Int) -> Int {
+        Int(next() % UInt64(max(1, limit)))
+    }
+}

@@ -1,0 +1,106 @@
+package import Tallystick
+import TallystickCrypto
+
+/// A chain's state as canonical JSON, in an order of its own: two states with the same summary say the same.
+///
+/// What first-come decides is left out: of values in conflict the set is given, not the one that is shown.
+package enum StateSummary {
+    /// The summary of everything a state says.
+    package static func json(of state: ChainState) -> JSON {
+        .members([
+            ("chain", .string(state.chain.description)),
+            ("contests", .array(sorted(state.contests.map(contest)))),
+            ("heads", .strings(state.heads.sorted().map(\.hex))),
+            ("legs", .array(state.legs.map { leg($0, in: state) })),
+            ("notes", .array(sorted(state.notes.map(note)))),
+            ("offers", .object(state.offers.values.sorted { $0.offer.id < $1.offer.id }.map(offer))),
+            ("opening", state.opening.map { .string($0.event.hex) } ?? .null),
+            ("scheme", state.scheme.map { .string($0.reference.hash.hex) } ?? .null),
+            ("signatures", .array(sorted(state.signatures.map(signature)))),
+            ("unreadable", .strings(state.unreadable.sorted().map(\.hex))),
+        ])
+    }
+
+    /// SHA-256 of the summary's canonical bytes, in hexadecimal digits.
+    package static func digest(of state: ChainState) throws(JSONError) -> String {
+        SHA256.hash(try json(of: state).canonicalBytes()).hex
+    }
+
+    private static func sorted(_ elements: [JSON]) -> [JSON] {
+        elements.map { (key: (try? $0.canonicalBytes()) ?? [], value: $0) }
+            .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+    }
+
+    private static func leg(_ leg: ChainState.Leg, in state: ChainState) -> JSON {
+        let slots = state.slots.filter { $0.key.leg == leg.event }.sorted { $0.key.path < $1.key.path }
+        return .members([
+            ("device", .string(leg.device.description)),
+            ("event", .string(leg.event.hex)),
+            ("finding", leg.finding?.json),
+            ("number", leg.number.map { .integer($0) } ?? .null),
+            ("offer", leg.offer.map { .string($0.description) }),
+            ("party", .string(leg.party.description)),
+            ("received", leg.received.map { .string($0.hex) }),
+            ("role", .string(leg.role.text)),
+            ("values", .object(slots.map { JSONMember($0.key.path.description, values(of: $0.value)) })),
+        ])
+    }
+
+    private static func values(of slot: ChainState.Slot) -> JSON {
+        let current = slot.current.map { slot.writes[$0] }
+        guard slot.isInConflict else { return slot.value ?? .null }
+        return .members([
+            (
+                "conflict",
+                .array(
+                    sorted(
+                        current.map { .members([("event", .string($0.event.hex)), ("value", $0.value ?? .null)]) }
+                    )
+                )
+            )
+        ])
+    }
+
+    private static func signature(_ signature: ChainState.ChainSignature) -> JSON {
+        .members([
+            ("event", .string(signature.event.hex)),
+            ("leg", .string(signature.leg.hex)),
+            ("name", .string(signature.name.text)),
+            ("party", .string(signature.party.description)),
+            ("snapshot", .string(signature.snapshot.hex)),
+            ("warnings", signature.warnings.isEmpty ? nil : .array(signature.warnings.map(\.json))),
+        ])
+    }
+
+    private static func offer(_ state: ChainState.OfferState) -> JSONMember {
+        let end: JSON =
+            switch state.end {
+            case .open: .string("open")
+            case .withdrawn: .string("withdrawn")
+            case .declined(let party, let why):
+                .members([("declined", .string(party.description)), ("why", .string(why))])
+            case .taken(let event): .members([("taken", .string(event.hex))])
+            }
+        return JSONMember(
+            state.offer.id.description,
+            .members([
+                ("end", end), ("event", .string(state.event.hex)), ("leg", .string(state.leg.hex)),
+                ("statement", .string(state.statement.hex)),
+            ])
+        )
+    }
+
+    private static func contest(_ contest: ChainState.Contest) -> JSON {
+        .members([
+            ("acceptance", .string(contest.acceptance.hex)), ("offer", .string(contest.offer.description)),
+            ("party", .string(contest.party.description)),
+        ])
+    }
+
+    private static func note(_ note: ChainState.Note) -> JSON {
+        .members([
+            ("event", .string(note.event.hex)), ("party", .string(note.party.description)),
+            ("role", .string(note.role.text)), ("text", .string(note.text)),
+        ])
+    }
+}

@@ -1,0 +1,76 @@
+import Schemes
+package import Tallystick
+package import TallystickCrypto
+
+/// The world a story is told in: one authority, one scheme, one clock, and a secret for handoff keys.
+///
+/// Everything is made of names, so a story gives the same bytes in every run.
+package final class StoryTeller {
+    /// The story's name; keys, identifiers and offers are made of it.
+    package let name: String
+    /// The clock that every actor's device shows.
+    package let clock: ManualClock
+    /// The rules.
+    package let scheme: Scheme
+    /// The chain that is told of.
+    package let chain: UniqueID
+    /// The key that certifies devices and seals records.
+    package let authority: SigningKey
+    /// What handoff keys are derived from.
+    package let secret: [UInt8]
+    /// The certificates made so far, in order.
+    package private(set) var certificates: [Certificate] = []
+
+    /// Begins a story on 30 November 2026 at 08:00 UTC, under the UK waste transfer note unless told otherwise.
+    package init(_ name: String, scheme: Scheme? = nil) throws {
+        self.name = name
+        clock = ManualClock(try Derived.moment("2026-11-30T08:00:00.000Z"))
+        self.scheme = try scheme ?? StoryTeller.wasteTransferNote.get()
+        chain = try Derived.id("\(name)/chain", at: clock.now)
+        authority = try Derived.key("authority")
+        secret = Derived.bytes("server-secret", count: 32)
+    }
+
+    /// The shipped scheme, read once.
+    package static let wasteTransferNote: Result<Scheme, any Error> = Result {
+        let id = "uk-waste-transfer-note"
+        guard let scheme = try ShippedSchemes.read().first(where: { sameBytes($0.reference.id.text, id) }) else {
+            throw StoryError("expected the scheme “\(id)” to ship")
+        }
+        return scheme
+    }
+
+    /// A new device for a party; parties of one name are one party.
+    ///
+    /// The certificate is valid from the day before the story until a year after, for these roles.
+    package func actor(_ device: String, of party: String, as roles: String...) throws -> StoryActor {
+        let names = try roles.map { (text) throws(StoryError) in try Derived.name(text) }
+        guard let role = names.first else { throw StoryError("expected at least one role for “\(device)”") }
+        let key = try Derived.key("\(name)/\(device)")
+        let draft = Certificate.Draft(
+            key: key.publicKey,
+            notBefore: try Derived.moment("2026-11-29T00:00:00.000Z"),
+            notAfter: try Derived.moment("2027-11-30T00:00:00.000Z"),
+            party: try StoryTeller.party(party),
+            partyName: party,
+            person: nil,
+            roles: names,
+            serial: certificates.count + 1
+        )
+        let certificate = try Certificate(draft, by: authority)
+        certificates.append(certificate)
+        return try StoryActor(device, key: key, certificate: certificate, role: role, in: self)
+    }
+
+    /// The identifier of a party's name.
+    package static func party(_ name: String) throws -> UniqueID {
+        try Derived.id("party/\(name)", at: Derived.moment("2026-11-01T00:00:00.000Z"))
+    }
+
+    /// A server that knows every certificate made so far.
+    package func referee() throws -> Referee {
+        let referee = Referee(authority: authority, secret: secret, schemes: [scheme], origin: "referee.example")
+        for certificate in certificates { try referee.enter(certificate) }
+        return referee
+    }
+}
