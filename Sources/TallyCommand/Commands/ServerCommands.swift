@@ -142,16 +142,17 @@ extension CommandDeclaration {
             let server = Server(store: store, clock: { (try? Moment.now()) ?? start })
             Interruption.watch()
             try server.start(address: address, port: port, tls: tls)
+            let bound = server.port ?? port
             if invocation.isJSON {
                 invocation.console.print(
                     .object([
-                        ("listening", .string("\(address):\(server.port)")), ("port", .int(Int(server.port))),
+                        ("listening", .string("\(address):\(bound)")), ("port", .int(bound)),
                         ("origin", .string(store.origin)),
                     ])
                 )
             } else {
                 invocation.console.print(
-                    "“\(Console.plain(store.origin))” serves on \(tls == nil ? "http" : "https")://\(address):\(server.port)"
+                    "“\(Console.plain(store.origin))” serves on \(tls == nil ? "http" : "https")://\(address):\(bound)"
                 )
                 invocation.console.note("Stop it with Ctrl-C; requests in hand are answered first.")
             }
@@ -161,16 +162,16 @@ extension CommandDeclaration {
         }
     )
 
-    private static func endpoint(_ text: String) throws(CommandError) -> (String, UInt16) {
+    private static func endpoint(_ text: String) throws(CommandError) -> (String, Int) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             throw .usage("expected ADDRESS:PORT such as 127.0.0.1:8480, got '\(Console.plain(text))'")
         }
         var address = String(text[..<colon])
         if address.hasPrefix("["), address.hasSuffix("]") { address = String(address.dropFirst().dropLast()) }
-        return (address, port)
+        return (address, Int(port))
     }
 
-    private static func tls(_ invocation: Invocation) throws -> (certificatePEM: String, keyPEM: String)? {
+    private static func tls(_ invocation: Invocation) throws -> Server.TLSFiles? {
         let certificate = try invocation.option("tls-certificate")
         let key = try invocation.option("tls-key")
         guard let certificate, let key else {
@@ -179,10 +180,7 @@ extension CommandDeclaration {
             }
             return nil
         }
-        return (
-            certificatePEM: String(decoding: try Files.read(certificate, limit: 1 << 20), as: UTF8.self),
-            keyPEM: String(decoding: try Files.read(key, limit: 1 << 20), as: UTF8.self)
-        )
+        return Server.TLSFiles(certificate: certificate, key: key)
     }
 
     static let serverRevoke = CommandDeclaration(
