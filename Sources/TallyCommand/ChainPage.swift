@@ -14,9 +14,13 @@ struct ChainPage {
         console.print("  state: \(styled(view.badge, on: console))")
         if let holder = view.holder { console.print("  with:  \(name(holder))") }
         if view.isContested {
-            console.print(console.styled("  CONTESTED: more than one party says to have taken the load over", .error, on: .output))
+            console.print(
+                console.styled("  CONTESTED: more than one party says to have taken the load over", .error, on: .output)
+            )
             for contest in view.contests {
-                console.print("    \(name(contest.party)) accepted offer \(contest.offer.short), \(Moment.text(contest.at)); refused")
+                console.print(
+                    "    \(name(contest.party)) accepted offer \(contest.offer.short), \(Moment.text(contest.at)); refused"
+                )
             }
         }
         if view.needsNewerVersion { console.print("  this chain has events that need a newer version of the program") }
@@ -30,19 +34,25 @@ struct ChainPage {
             for signature in leg.signatures {
                 console.print("  signed by \(name(signature.party)), \(Moment.text(signature.at))")
                 for warning in signature.warnings {
-                    console.print("    " + console.styled("Warning: ", .warning, on: .output) + Console.plain(warning.sentence))
+                    console.print(
+                        "    " + console.styled("Warning: ", .warning, on: .output) + Console.plain(warning.sentence)
+                    )
                 }
             }
         }
         if !view.offers.isEmpty {
             heading("Offers")
             for offer in view.offers {
-                console.print("  \(offer.id.short) to a \(offer.to), until \(Moment.text(offer.expires)): \(words(offer.state))")
+                console.print(
+                    "  \(offer.id.short) to a \(offer.to), until \(Moment.text(offer.expires)): \(words(offer.state))"
+                )
             }
         }
         if !view.notes.isEmpty {
             heading("Remarks")
-            for note in view.notes { console.print("  \(name(note.party)), \(Moment.text(note.at)): \(Console.plain(note.text))") }
+            for note in view.notes {
+                console.print("  \(name(note.party)), \(Moment.text(note.at)): \(Console.plain(note.text))")
+            }
         }
         if !view.waiting.isEmpty {
             heading("Waiting")
@@ -70,7 +80,9 @@ struct ChainPage {
             let others = field.others.map { $0.isNull ? "cleared" : Scheme.text(of: $0) }.joined(separator: ", ")
             let conflict = field.isInConflict ? "  IN CONFLICT with: \(others)" : ""
             let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
-            console.print("    \(Console.plain("\(label)\(field.title ?? field.path.description): \(value)\(codes)\(conflict)"))")
+            console.print(
+                "    \(Console.plain("\(label)\(field.title ?? field.path.description): \(value)\(codes)\(conflict)"))"
+            )
         }
     }
 
@@ -202,7 +214,8 @@ extension ChainPage {
                 .array(
                     leg.signatures.map {
                         .object([
-                            ("name", .string($0.name.text)), ("party", party($0.party)), ("event", .string($0.event.hex)),
+                            ("name", .string($0.name.text)), ("party", party($0.party)),
+                            ("event", .string($0.event.hex)),
                             ("at", .string($0.at.description)), ("snapshot", .string($0.snapshot.hex)),
                             ("warnings", JSONOutput($0.warnings)),
                         ])

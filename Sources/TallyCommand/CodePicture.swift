@@ -64,10 +64,18 @@ struct CodePicture {
         }
         if let half = halves.first, halves.count == 1 { return half }
         if halves.count > 1 {
-            throw failure("several-codes", "there are \(halves.count) different offers in it", "show one code at a time")
+            throw failure(
+                "several-codes",
+                "there are \(halves.count) different offers in it",
+                "show one code at a time"
+            )
         }
         if let damage {
-            throw failure("damaged-code", "the code is one of ours but damaged: \(damage)", "ask the giver to show it again")
+            throw failure(
+                "damaged-code",
+                "the code is one of ours but damaged: \(damage)",
+                "ask the giver to show it again"
+            )
         }
         if !symbols.isEmpty {
             throw failure("foreign-code", "the code in it is not a handoff", "look at it with `tally scan`")

@@ -49,7 +49,8 @@ enum Failure {
             exit: exit(for: error.code),
             code: error.code.rawValue,
             message: error.message,
-            remedy: error.remedy,
+            // Each reason's sentence says what to do.
+            remedy: error.reasons.isEmpty ? error.remedy : nil,
             details: error.reasons.map { reason in
                 // The subject keeps names apart: a script finds every reason in the object.
                 ([reason.code.description, reason.subject].compactMap { $0 }.joined(separator: " "), reason.sentence)

@@ -13,7 +13,9 @@ enum Moment {
         // RFC 3339 offsets are whole minutes; historic local times with seconds are not in use.
         let offset = Int(unsafe local.tm_gmtoff / 60)
         let milliseconds = Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec / 1_000_000)
-        guard let now = Timestamp(milliseconds: milliseconds, offsetMinutes: offset) ?? Timestamp(milliseconds: milliseconds)
+        guard
+            let now = Timestamp(milliseconds: milliseconds, offsetMinutes: offset)
+                ?? Timestamp(milliseconds: milliseconds)
         else {
             throw CommandError(
                 exit: .failed,

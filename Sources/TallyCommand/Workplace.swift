@@ -82,6 +82,10 @@ extension OptionDeclaration {
         values: .files,
         help: "a JSON file of values: our own shape, or the regulator's receipt of movement; - for standard input"
     )
-    static let role = OptionDeclaration("role", value: "ROLE", help: "the role to say it in, where the device has several")
+    static let role = OptionDeclaration(
+        "role",
+        value: "ROLE",
+        help: "the role to say it in, where the device has several"
+    )
     static let yes = OptionDeclaration(flag: "yes", short: "y", help: "do not ask before doing it")
 }

@@ -121,8 +121,11 @@ private struct AuditPage {
 
     func print(on console: Console) {
         if let header = report.header {
-            console.print("Chain \(header.chain), exported \(Moment.text(header.created)) by \(Console.plain(header.origin))")
-            let source = report.trustsRecord ? "taken from the record itself; --trust FILE names one you expect" : "trusted"
+            console.print(
+                "Chain \(header.chain), exported \(Moment.text(header.created)) by \(Console.plain(header.origin))"
+            )
+            let source =
+                report.trustsRecord ? "taken from the record itself; --trust FILE names one you expect" : "trusted"
             console.print("Authority \(DeviceID(header.authority)) (\(source))")
         }
         let counts = [Verdict.Outcome.accepted, .refused, .waiting].map { "\(report.outcomes[$0] ?? 0) \($0.rawValue)" }

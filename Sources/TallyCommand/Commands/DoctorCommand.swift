@@ -37,7 +37,8 @@ extension CommandDeclaration {
                             .array(
                                 results.map {
                                     .object([
-                                        ("check", .string($0.0)), ("ok", .bool($0.1 == nil)), ("problem", .optional($0.1)),
+                                        ("check", .string($0.0)), ("ok", .bool($0.1 == nil)),
+                                        ("problem", .optional($0.1)),
                                     ])
                                 }
                             )

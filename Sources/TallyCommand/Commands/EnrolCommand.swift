@@ -16,7 +16,12 @@ extension CommandDeclaration {
         options: [
             OptionDeclaration("server", value: "URL", required: true, help: "the server's address"),
             OptionDeclaration("code", value: "CODE", required: true, help: "the invitation's code"),
-            OptionDeclaration("trust", value: "FILE", values: .files, help: "a file with the authority's key you expect"),
+            OptionDeclaration(
+                "trust",
+                value: "FILE",
+                values: .files,
+                help: "a file with the authority's key you expect"
+            ),
         ],
         examples: [("tally enrol --server http://127.0.0.1:8480 --code 7KQM-2FXR-90TB-C4WD", "enrols this device")],
         exitCodes: [(.unavailable, "the server was not reached; the key is kept for the next try")],

@@ -16,7 +16,11 @@ extension CommandDeclaration {
         section: Tally.field,
         arguments: [.chain],
         options: [
-            OptionDeclaration("to", value: "ROLE", help: "the receiving role or the handoff's name, where there are several"),
+            OptionDeclaration(
+                "to",
+                value: "ROLE",
+                help: "the receiving role or the handoff's name, where there are several"
+            ),
             OptionDeclaration("for", value: "TIME", help: "how long it lasts: 90s, 15m or 2h", ),
             OptionDeclaration("png", value: "FILE", values: .files, help: "write the code as a PNG picture"),
             OptionDeclaration("svg", value: "FILE", values: .files, help: "write the code as an SVG picture"),
@@ -35,7 +39,9 @@ extension CommandDeclaration {
                 to: try invocation.option("to").flatMap(Name.init),
                 lasting: try invocation.option("for").map(seconds(in:))
             )
-            let until = Moment.text(made.offer.expires.at(offsetMinutes: try Moment.now().offsetMinutes) ?? made.offer.expires)
+            let until = Moment.text(
+                made.offer.expires.at(offsetMinutes: try Moment.now().offsetMinutes) ?? made.offer.expires
+            )
             let code = try QRCode(made.code)
             let caption = [
                 "Offer \(made.offer.id.short)", "\(made.handoff.from) to \(made.handoff.to)", "until \(until)",
@@ -80,7 +86,8 @@ extension CommandDeclaration {
             throw CommandError(
                 exit: .failed,
                 code: "window-too-small",
-                message: "the code needs \(picture.columns) columns and \(picture.rows) rows, the window has \(console.width) columns",
+                message:
+                    "the code needs \(picture.columns) columns and \(picture.rows) rows, the window has \(console.width) columns",
                 remedy: "the offer is saved: make the window larger and offer again, or use --png FILE"
             )
         }
@@ -123,7 +130,9 @@ extension CommandDeclaration {
         summary: "Show what codes a picture holds",
         discussion: "Shows and does nothing else: a scan never opens, accepts or runs what it read.",
         section: Tally.field,
-        arguments: [ArgumentDeclaration("IMAGE", .many, values: .files, help: "a PNG or JPEG picture, or - for standard input")],
+        arguments: [
+            ArgumentDeclaration("IMAGE", .many, values: .files, help: "a PNG or JPEG picture, or - for standard input")
+        ],
         examples: [("tally scan photo.jpg", "shows each code, ours or foreign")],
         exitCodes: [(.badInput, "a picture cannot be read or has no code"), (.noInput, "there is no such file")],
         run: { (invocation: Invocation) async throws -> ExitCode in
@@ -149,18 +158,24 @@ extension CommandDeclaration {
             """,
         section: Tally.field,
         arguments: [
-            ArgumentDeclaration("IMAGE", values: .files, help: "a picture of the code, or - for standard input"), .values,
+            ArgumentDeclaration("IMAGE", values: .files, help: "a picture of the code, or - for standard input"),
+            .values,
         ],
         options: [.from, .yes],
         examples: [
             ("tally accept photo.jpg vehicleRegistration='AB12 CDE'", "takes the load and gives a value of yours"),
             ("tally accept photo.jpg --yes", "takes it without asking, for scripts"),
         ],
-        exitCodes: [(.badInput, "there is no code, or not one of ours, or several"), (.noInput, "there is no such file or home")],
+        exitCodes: [
+            (.badInput, "there is no code, or not one of ours, or several"),
+            (.noInput, "there is no such file or home"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let half = try CodePicture(try invocation.argument("IMAGE")).offer()
-            let scheme = place.device.schemes.first { $0.reference.hash.bytes.starts(with: half.statement.schemePrefix) }
+            let scheme = place.device.schemes.first {
+                $0.reference.hash.bytes.starts(with: half.statement.schemePrefix)
+            }
             let role = try place.device.taker(of: half.statement, role: nil)
             guard let scheme else { return .failed }
             let values = try Values(invocation, scheme: scheme, role: role)
@@ -183,15 +198,24 @@ extension CommandDeclaration {
         ["decline"],
         summary: "Refuse a load by the giver's code",
         section: Tally.field,
-        arguments: [ArgumentDeclaration("IMAGE", values: .files, help: "a picture of the code, or - for standard input")],
-        options: [OptionDeclaration("why", value: "TEXT", required: true, help: "the reason, kept in the chain"), .yes],
+        arguments: [
+            ArgumentDeclaration("IMAGE", values: .files, help: "a picture of the code, or - for standard input")
+        ],
+        options: [
+            OptionDeclaration("why", value: "TEXT", required: true, help: "the reason, kept in the chain"), .yes,
+        ],
         examples: [("tally decline photo.jpg --why 'asbestos in the load'", "refuses the load; the giver keeps it")],
-        exitCodes: [(.badInput, "there is no code, or not one of ours, or several"), (.noInput, "there is no such file or home")],
+        exitCodes: [
+            (.badInput, "there is no code, or not one of ours, or several"),
+            (.noInput, "there is no such file or home"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let half = try CodePicture(try invocation.argument("IMAGE")).offer()
             let why = try invocation.requiredOption("why")
-            let scheme = place.device.schemes.first { $0.reference.hash.bytes.starts(with: half.statement.schemePrefix) }
+            let scheme = place.device.schemes.first {
+                $0.reference.hash.bytes.starts(with: half.statement.schemePrefix)
+            }
             try confirm(half, scheme: scheme, question: "Refuse this load?", invocation)
             let said = try place.device.decline(half, why: why)
             place.report(said, "Declined: chain …\(Workplace.short(said.chain)). The giver keeps the load.")
@@ -241,8 +265,11 @@ private struct ScanPage {
             case .half(let half): for line in page(half).lines { console.print("  \(line)") }
             case .damaged(let why): console.print("  one of our codes, damaged: \(why)")
             case .foreign:
-                let text = String(validating: symbol.text, as: UTF8.self) ?? "\(symbol.text.count) bytes that are no text"
-                console.print("  a foreign code\(symbol.isPartial ? " (one part of several)" : ""): \(Console.plain(text))")
+                let text =
+                    String(validating: symbol.text, as: UTF8.self) ?? "\(symbol.text.count) bytes that are no text"
+                console.print(
+                    "  a foreign code\(symbol.isPartial ? " (one part of several)" : ""): \(Console.plain(text))"
+                )
             }
         }
     }
@@ -267,7 +294,8 @@ private struct ScanPage {
                         }
                         let text = String(validating: symbol.text, as: UTF8.self)
                         return .object(
-                            [("kind", .string(kind)), ("stage", .string(symbol.stage)), ("text", .optional(text))] + more
+                            [("kind", .string(kind)), ("stage", .string(symbol.stage)), ("text", .optional(text))]
+                                + more
                         )
                     }
                 )

@@ -115,10 +115,12 @@ extension CommandDeclaration {
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)
             let said = try place.device.sign(chain, as: try invocation.option("as").flatMap(Name.init))
-            place.report(
-                said,
-                "Signed chain …\(Workplace.short(chain)). Next: `tally offer \(Workplace.short(chain))` to hand it over."
-            )
+            let role = try place.device.roles(in: chain).first
+            let canOffer = try place.device.scheme(of: chain).handoffs.contains { $0.from == role }
+            let next =
+                canOffer
+                ? "`tally offer \(Workplace.short(chain))` to hand it over" : "`tally sync` when there is a network"
+            place.report(said, "Signed chain …\(Workplace.short(chain)). Next: \(next).")
             return .done
         }
     )

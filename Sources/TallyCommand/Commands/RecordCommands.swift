@@ -17,7 +17,14 @@ extension CommandDeclaration {
         section: Tally.records,
         arguments: [.chain],
         options: [
-            OptionDeclaration("output", short: "o", value: "FILE", required: true, values: .files, help: "where to write it"),
+            OptionDeclaration(
+                "output",
+                short: "o",
+                value: "FILE",
+                required: true,
+                values: .files,
+                help: "where to write it"
+            ),
             OptionDeclaration("db", value: "FILE", values: .files, help: "take it from this server's database"),
         ],
         examples: [
@@ -55,7 +62,9 @@ extension CommandDeclaration {
                     .object([("file", .string(path)), ("bytes", .int(record.count)), ("lines", .int(lines))])
                 )
             } else {
-                invocation.console.print("Wrote \(path): \(lines) lines, \(record.count) bytes. Check it with `tally audit \(path)`.")
+                invocation.console.print(
+                    "Wrote \(path): \(lines) lines, \(record.count) bytes. Check it with `tally audit \(path)`."
+                )
             }
             return .done
         }
@@ -70,7 +79,9 @@ extension CommandDeclaration {
             """,
         section: Tally.records,
         arguments: [ArgumentDeclaration("FILE", values: .files, help: "the record, or - for standard input")],
-        options: [OptionDeclaration("db", value: "OUT", values: .files, help: "write a new SQLite file of the chain's tables")],
+        options: [
+            OptionDeclaration("db", value: "OUT", values: .files, help: "write a new SQLite file of the chain's tables")
+        ],
         examples: [
             ("tally replay load.jsonl", "prints who held the load and what happened"),
             ("tally replay load.jsonl --db load.sqlite", "writes a file to query with sqlite3"),
@@ -108,7 +119,9 @@ private struct ReplayPage {
     func print(on console: Console) {
         console.print("Chain \(state.chain)")
         console.print("  \(state.scheme?.title ?? "rules not in the record")")
-        console.print("  \(replay.events) events: \(state.count(accepted: true)) accepted, \(state.count(accepted: false)) refused, \(replay.ledger.waiting.count) waiting")
+        console.print(
+            "  \(replay.events) events: \(state.count(accepted: true)) accepted, \(state.count(accepted: false)) refused, \(replay.ledger.waiting.count) waiting"
+        )
         if state.isContested { console.print(console.styled("  CONTESTED", .error, on: .output)) }
         for leg in state.legs {
             let values = state.values(of: leg.event).count
@@ -117,12 +130,16 @@ private struct ReplayPage {
             console.print(
                 "  leg \(leg.number.map(String.init) ?? "?"): \(leg.role), \(Console.plain(name(leg.party))), from \(Moment.text(leg.at))\(time)"
             )
-            console.print("      \(values) values\(signed.isEmpty ? ", not signed" : ", signed: \(signed.joined(separator: ", "))")")
+            console.print(
+                "      \(values) values\(signed.isEmpty ? ", not signed" : ", signed: \(signed.joined(separator: ", "))")"
+            )
         }
         for contest in state.contests {
             console.print("  \(Console.plain(name(contest.party))) also accepted offer \(contest.offer.short); refused")
         }
-        if let output { console.print("Wrote the tables to \(output); for example: sqlite3 \(output) 'SELECT * FROM handoffs'") }
+        if let output {
+            console.print("Wrote the tables to \(output); for example: sqlite3 \(output) 'SELECT * FROM handoffs'")
+        }
     }
 
     var json: JSONOutput {

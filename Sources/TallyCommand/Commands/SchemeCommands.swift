@@ -131,7 +131,10 @@ private struct SchemePage {
                     }
                 )
             ),
-            ("rules", .array(scheme.rules.map { .object([("name", .string($0.name.text)), ("says", .string($0.says))]) })),
+            (
+                "rules",
+                .array(scheme.rules.map { .object([("name", .string($0.name.text)), ("says", .string($0.says))]) })
+            ),
         ])
     }
 
@@ -167,7 +170,8 @@ private struct SchemePage {
             "Who hands to whom",
         ]
         for handoff in scheme.handoffs {
-            let after = handoff.after.isEmpty ? "" : ", once signed by \(handoff.after.map(\.text).joined(separator: ", "))"
+            let after =
+                handoff.after.isEmpty ? "" : ", once signed by \(handoff.after.map(\.text).joined(separator: ", "))"
             lines.append("  \(handoff.from) ──▶ \(handoff.to)   \(handoff.title)\(after)")
         }
         lines += ["", "Who signs what"]

@@ -188,7 +188,9 @@ extension CommandDeclaration {
         summary: "Revoke a device: what arrives from it from now on is refused",
         discussion: "What the server received before stays valid: a revocation has a place in the log, not a time.",
         arguments: [ArgumentDeclaration("DEVICE", help: "the device's identifier, as its enrolment showed it")],
-        options: [.database, OptionDeclaration("why", value: "TEXT", required: true, help: "the reason, kept in the log")],
+        options: [
+            .database, OptionDeclaration("why", value: "TEXT", required: true, help: "the reason, kept in the log"),
+        ],
         examples: [
             (
                 "tally server revoke 3f2a91c45be07d1866a2c0f1d9e84b07 --db server.sqlite --why 'phone stolen'",
@@ -214,7 +216,10 @@ extension CommandDeclaration {
     static let serverTrust = CommandDeclaration(
         ["server", "trust"],
         summary: "Write the authority's key to a file that audits and devices can trust",
-        options: [.database, OptionDeclaration("output", short: "o", value: "FILE", values: .files, help: "where to write it")],
+        options: [
+            .database,
+            OptionDeclaration("output", short: "o", value: "FILE", values: .files, help: "where to write it"),
+        ],
         examples: [("tally server trust --db server.sqlite -o server.trust.json", "give this file to auditors")],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let store = try ServerStore.open(invocation)
@@ -244,7 +249,9 @@ extension CommandDeclaration {
             the one that is live. Without --check the live projections are then replaced by the fresh ones.
             """,
         options: [.database, OptionDeclaration(flag: "check", help: "only compare; change nothing")],
-        examples: [("tally server rebuild --db server.sqlite --check", "says whether the tables are what the log gives")],
+        examples: [
+            ("tally server rebuild --db server.sqlite --check", "says whether the tables are what the log gives")
+        ],
         exitCodes: [(.foundProblems, "something differs")],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let report = try ServerStore.open(invocation).rebuild(check: try invocation.flag("check"))
@@ -255,7 +262,11 @@ extension CommandDeclaration {
                         ("position", .int(report.position)), ("swapped", .bool(report.wasSwapped)),
                         (
                             "tables",
-                            .array(report.tables.map { .object([("table", .string($0.table)), ("equal", .bool($0.isEqual))]) })
+                            .array(
+                                report.tables.map {
+                                    .object([("table", .string($0.table)), ("equal", .bool($0.isEqual))])
+                                }
+                            )
                         ),
                         ("faults", .strings(report.faults)),
                     ])

@@ -65,7 +65,9 @@ extension CommandDeclaration {
         while !Interruption.came, !place.console.outputReaderIsGone {
             do {
                 let report = try place.device.sync(transport, .whenDue, token: &token)
-                if report != last || report.pushed + report.pulled > 0 { SyncPage(report: report).print(on: place.console) }
+                if report != last || report.pushed + report.pulled > 0 {
+                    SyncPage(report: report).print(on: place.console)
+                }
                 last = report
             } catch let error as DeviceError {
                 let transient: [DeviceError.Code] = [.serverUnreachable, .syncBusy, .busy, .diskFull]
@@ -153,16 +155,28 @@ private struct OutboxPage {
         console.print("at the server  \(counts.atTheServer)")
         console.print("confirmed      \(counts.confirmed)")
         console.print("refused        \(counts.refused)\(counts.refused > 0 ? "   (`tally refused` says why)" : "")")
-        console.print("last sync      \(status.lastSuccess.map(Moment.text) ?? "never")   \(Console.plain(status.server))")
+        console.print(
+            "last sync      \(status.lastSuccess.map(Moment.text) ?? "never")   \(Console.plain(status.server))"
+        )
         if let error = status.lastError { console.print("last failure   \(Console.plain(error.message))") }
         if let next = status.nextAttempt { console.print("next try       \(Moment.text(next))") }
         if abs(status.clockSkew) > 300_000 {
             console.print(
-                console.styled("The clock of this device differs from the server's by \(abs(status.clockSkew) / 60_000) minutes.", .warning, on: .output)
+                console.styled(
+                    "The clock of this device differs from the server's by \(abs(status.clockSkew) / 60_000) minutes.",
+                    .warning,
+                    on: .output
+                )
             )
         }
         if status.isCopied {
-            console.print(console.styled("This home was copied or restored: enrol it anew before saying anything.", .error, on: .output))
+            console.print(
+                console.styled(
+                    "This home was copied or restored: enrol it anew before saying anything.",
+                    .error,
+                    on: .output
+                )
+            )
         }
         guard !status.rows.isEmpty else { return }
         console.print("")

@@ -10,8 +10,12 @@ extension Device {
     ///   - scheme: The scheme's name; the newest version known here is taken.
     ///   - role: The role to open it in, where the device has several that may.
     /// - Throws: ``DeviceError``: `scheme-unknown`, `choice-needed`, `nothing-to-do`, `refused`.
-    package func openChain(scheme name: Name, role: Name? = nil, values: [EventContent.FieldChange] = []) throws -> Said {
-        guard let scheme = schemes.filter({ $0.reference.id == name }).max(by: { $0.reference.version < $1.reference.version })
+    package func openChain(scheme name: Name, role: Name? = nil, values: [EventContent.FieldChange] = []) throws -> Said
+    {
+        guard
+            let scheme = schemes.filter({ $0.reference.id == name }).max(by: {
+                $0.reference.version < $1.reference.version
+            })
         else {
             throw DeviceError(
                 .schemeUnknown,
@@ -22,7 +26,8 @@ extension Device {
         let openers = scheme.roles.map(\.name).filter { own in
             scheme.role(own)?.opens == true && certificate.roles.contains(own)
         }
-        let opener = try role ?? Device.onlyOne(openers, of: "roles to open it in", named: { $0 }, option: "--role ROLE")
+        let opener =
+            try role ?? Device.onlyOne(openers, of: "roles to open it in", named: { $0 }, option: "--role ROLE")
         guard let chain = UniqueID(milliseconds: now().milliseconds, random: random(10)) else {
             throw DeviceError(.badInput, "expected ten random bytes for an identifier", remedy: "try again")
         }
@@ -101,7 +106,14 @@ extension Device {
             let rule = try handoff(to: name, in: folded.state)
             return [
                 Word(role: rule.from) { state, parents, at in
-                    let (offer, half) = try self.draftOffer(rule, seconds, party, state: state, parents: parents, at: at)
+                    let (offer, half) = try self.draftOffer(
+                        rule,
+                        seconds,
+                        party,
+                        state: state,
+                        parents: parents,
+                        at: at
+                    )
                     made = (offer, half, rule)
                     return .handoffOffered(offer)
                 }
@@ -220,7 +232,13 @@ extension Device {
         guard scheme.handoffs.indices.contains(statement.handoffIndex) else {
             throw DeviceError.refused(
                 "handoff.accepted",
-                [Reason(.offerInvalid, statement.offer.description, "the scheme has no handoff \(statement.handoffIndex)")]
+                [
+                    Reason(
+                        .offerInvalid,
+                        statement.offer.description,
+                        "the scheme has no handoff \(statement.handoffIndex)"
+                    )
+                ]
             )
         }
         let taker = scheme.handoffs[statement.handoffIndex].to

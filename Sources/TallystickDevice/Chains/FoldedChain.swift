@@ -55,7 +55,8 @@ extension Device {
         ) { row in (json: try row.blob(0), line: try row.blob(1)) }
         var certificates = CertificateReader(database)
         for row in rows {
-            guard case .verdict(let entry) = try Device.entry(row.json).content, entry.verdict.outcome != .waiting else {
+            guard case .verdict(let entry) = try Device.entry(row.json).content, entry.verdict.outcome != .waiting
+            else {
                 continue
             }
             let event = try SignedEvent(line: row.line).event
