@@ -40,9 +40,11 @@ let package = Package(
         library("CTurboJPEG", package: "libturbojpeg0-dev", pkgConfig: "libturbojpeg"),
         library("CMicroHTTPD", package: "libmicrohttpd-dev", pkgConfig: "libmicrohttpd"),
         library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
+        library("CZlib", package: "zlib1g-dev", pkgConfig: "zlib"),
 
         // Bytes in, bytes out.
         .target(name: "TallystickCrypto", dependencies: ["COpenSSL", "CSodium"], swiftSettings: strict),
+        .target(name: "TallystickCompression", dependencies: ["CZlib"], swiftSettings: strict),
         // The engine: pure values.
         .target(name: "Tallystick", dependencies: ["TallystickCrypto"], swiftSettings: strict),
         // The schemes that ship.
@@ -65,7 +67,7 @@ let package = Package(
         ),
         .target(
             name: "TallystickDevice",
-            dependencies: ["CCurl", "Tallystick", "TallystickCrypto", "TallystickStore", "Schemes"],
+            dependencies: ["CCurl", "Tallystick", "TallystickCompression", "TallystickCrypto", "TallystickStore", "Schemes"],
             swiftSettings: strict
         ),
         .target(

@@ -162,6 +162,8 @@ public struct ChainState: Sendable {
         public let at: Timestamp
         /// What became of it.
         public internal(set) var end: End
+        /// The taker's reply that the giver holds, once it has said so.
+        public internal(set) var reply: HandoffReply?
         let clock: Clock
 
         /// What can become of an offer.

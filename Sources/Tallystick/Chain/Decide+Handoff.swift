@@ -30,6 +30,9 @@ extension Deciding {
             refuse(.offerInvalid, offer.id.description, "the scheme has no handoff “\(offer.handoff)” of this kind")
             return
         }
+        if let challenge = offer.challenge, HandoffChallenge.offer(answering: challenge) != offer.id {
+            refuse(.offerInvalid, offer.id.description, "it does not answer the challenge that it names")
+        }
         if state.offers[offer.id] != nil { refuse(.idReused, offer.id.description, "the chain has this offer already") }
         let lifetime = offer.expires.seconds - event.at.seconds
         // The offer's end is in whole seconds, its start is not.
@@ -69,6 +72,36 @@ extension Deciding {
         }
         if state.leg(offer.leg)?.party != certificate.party { refuse(.notTheHolder, id.description) }
         checkIsOpen(offer)
+    }
+
+    /// The giver's word that it holds the taker's reply.
+    mutating func checkAcknowledgement(_ reply: HandoffReply) {
+        let id = reply.offer.description
+        guard let offer = state.offers[reply.offer] else {
+            refuse(.offerUnknown, id)
+            return
+        }
+        if state.leg(offer.leg)?.party != certificate.party { refuse(.notTheHolder, id) }
+        if offer.reply != nil { refuse(.alreadySigned, id, "the offer's reply was acknowledged before") }
+        if SHA256.hash(offer.statement.bytes) != reply.statement {
+            refuse(.snapshotMismatch, id, "the reply answers another statement than the giver's")
+        }
+        guard reasons.isEmpty, !state.knows(reply.event) else {
+            if reasons.isEmpty { checkAnswered(offer, by: reply) }
+            return
+        }
+        // The taker's own event may still be on its device; the giver goes on with the reply it holds.
+        if !isProvisional { awaits.append(.event(reply.event)) }
+    }
+
+    private mutating func checkAnswered(_ offer: ChainState.OfferState, by reply: HandoffReply) {
+        let id = offer.offer.id.description
+        switch offer.end {
+        case .taken(let event) where reply.isAcceptance && event == reply.event: break
+        case .declined where !reply.isAcceptance: break
+        case .taken(let event): refuse(.offerTaken, id, "event \(event) accepted it first")
+        case .open, .withdrawn, .declined: refuse(.offerUnknown, id, "the taker's event \(reply.event) was refused")
+        }
     }
 
     private mutating func checkIsOpen(_ offer: ChainState.OfferState) {

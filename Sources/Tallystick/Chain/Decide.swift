@@ -105,7 +105,7 @@ struct Deciding {
         case .chainOpened(let reference): checkOpening(reference)
         case .handoffAccepted(let half): checkAcceptance(half)
         case .handoffDeclined(let half, _): checkDecline(half)
-        case .fieldsSet, .noteAdded, .signed, .handoffOffered, .handoffWithdrawn: checkParticipant()
+        case .fieldsSet, .noteAdded, .signed, .handoffOffered, .handoffWithdrawn, .handoffAcknowledged: checkParticipant()
         case .unknown: break
         }
     }
@@ -136,6 +136,7 @@ struct Deciding {
             checkSignature(name, snapshot, statement, scheme: scheme, leg: leg)
         case .handoffOffered(let offer): checkOffer(offer, scheme: scheme, leg: leg)
         case .handoffWithdrawn(let offer, _): checkWithdrawal(offer)
+        case .handoffAcknowledged(let reply): checkAcknowledgement(reply)
         default: break
         }
     }

@@ -117,6 +117,7 @@ extension ChainState {
             offers[half.statement.offer]?.end = .taken(event.hash)
             if let offer { heads.remove(offer.event) }
             legs.append(newLeg(event, party: party, number: number, half: half, finding: finding))
+        case .handoffAcknowledged(let reply): offers[reply.offer]?.reply = reply
         case .unknown: unreadable.append(event.hash)
         }
     }

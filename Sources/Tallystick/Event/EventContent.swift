@@ -18,6 +18,8 @@ public enum EventContent: Sendable {
     case handoffAccepted(HandoffHalf)
     /// `handoff.declined`: the taker refuses the load.
     case handoffDeclined(HandoffHalf, why: String)
+    /// `handoff.acknowledged`: the giver holds the taker's reply, and with it both halves.
+    case handoffAcknowledged(HandoffReply)
     /// A type or version this engine does not know: kept and passed on, but never decided as accepted.
     case unknown(type: String, version: Int, body: JSON)
 
@@ -49,6 +51,7 @@ public enum EventContent: Sendable {
         case .handoffWithdrawn: "handoff.withdrawn"
         case .handoffAccepted: "handoff.accepted"
         case .handoffDeclined: "handoff.declined"
+        case .handoffAcknowledged: "handoff.acknowledged"
         case .unknown(let type, _, _): type
         }
     }
@@ -92,6 +95,7 @@ public enum EventContent: Sendable {
                 ("mac", .string(Hex.encode(half.mac))), ("statement", .string(half.statement.hex)),
                 ("why", .string(why)),
             ])
+        case .handoffAcknowledged(let reply): .members([("reply", .string(Hex.encode(reply.bytes)))])
         case .unknown(_, _, let body): body
         }
     }
@@ -139,6 +143,11 @@ public enum EventContent: Sendable {
             let half = try HandoffHalf(&reader)
             self = .handoffDeclined(half, why: try reader.takeSentence("why", mayBeEmpty: false))
             try reader.finish()
+        case "handoff.acknowledged":
+            var reader = try MemberReader(body, of: "the body")
+            let reply = try reader.take("reply") { Hex.decode($0).flatMap { HandoffReply(bytes: $0) } }
+            try reader.finish()
+            self = .handoffAcknowledged(reply)
         default: self = .unknown(type: type, version: version, body: body)
         }
     }

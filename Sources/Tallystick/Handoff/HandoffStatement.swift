@@ -11,11 +11,14 @@ public struct HandoffStatement: Sendable, Equatable {
     public static let domain = "tallystick/handoff/v1"
     static let versionAndType: UInt8 = 0x11
     static let boundFlag: UInt8 = 0x80
+    static let challengedFlag: UInt8 = 0x40
 
     /// The index of the handoff in the scheme's list, 0 to 15: tells the taker its role.
     public let handoffIndex: Int
     /// Whether only one party may take the offer.
     public let isBound: Bool
+    /// Whether the offer answers a taker's challenge.
+    public let isChallenged: Bool
     /// The key the MAC is made with.
     public let key: HandoffKeyID
     /// The chain.
@@ -35,7 +38,9 @@ public struct HandoffStatement: Sendable, Equatable {
     public init?(_ offer: Offer, chain: UniqueID, scheme: Digest, handoffIndex: Int) {
         guard (0...15).contains(handoffIndex) else { return nil }
         var bytes: [UInt8] = [HandoffStatement.versionAndType]
-        bytes.append(UInt8(handoffIndex) | (offer.party == nil ? 0 : HandoffStatement.boundFlag))
+        let flags = (offer.party == nil ? 0 : HandoffStatement.boundFlag)
+            | (offer.challenge == nil ? 0 : HandoffStatement.challengedFlag)
+        bytes.append(UInt8(handoffIndex) | flags)
         bytes.append(contentsOf: offer.key.bytes)
         bytes.append(contentsOf: chain.bytes)
         bytes.append(contentsOf: offer.id.bytes)
@@ -49,7 +54,7 @@ public struct HandoffStatement: Sendable, Equatable {
     /// Reads a statement; nil if it has another length, version or type, unknown flags, or an impossible value.
     public init?(bytes: [UInt8]) {
         guard bytes.count == HandoffStatement.length, bytes[0] == HandoffStatement.versionAndType,
-            bytes[1] & 0x70 == 0, let key = HandoffKeyID(bytes: bytes[2..<6]),
+            bytes[1] & 0x30 == 0, let key = HandoffKeyID(bytes: bytes[2..<6]),
             let chain = UniqueID(bytes: bytes[6..<22]), let offer = OfferID(bytes: bytes[22..<30]),
             let snapshot = Digest(bytes: bytes[42..<74])
         else { return nil }
@@ -57,6 +62,7 @@ public struct HandoffStatement: Sendable, Equatable {
         guard seconds < UInt64(Timestamp.greatest / 1_000) else { return nil }
         handoffIndex = Int(bytes[1] & 0x0F)
         isBound = bytes[1] & HandoffStatement.boundFlag != 0
+        isChallenged = bytes[1] & HandoffStatement.challengedFlag != 0
         self.key = key
         self.chain = chain
         self.offer = offer

@@ -88,6 +88,8 @@ public struct HandoffKey: Sendable {
 
 /// The giver's half of a handoff, as the event says it.
 public struct Offer: Sendable {
+    /// The taker's challenge that the offer answers, 16 bytes, where it does; it gives the offer its name.
+    public let challenge: [UInt8]?
     /// When the offer ends; whole seconds.
     public let expires: Timestamp
     /// Which of the scheme's handoffs it is.
@@ -114,8 +116,10 @@ public struct Offer: Sendable {
         id: OfferID,
         party: UniqueID?,
         snapshot: Digest,
-        to: Name
+        to: Name,
+        challenge: [UInt8]? = nil
     ) {
+        self.challenge = challenge
         self.expires = expires
         self.handoff = handoff
         self.key = key
@@ -128,6 +132,7 @@ public struct Offer: Sendable {
 
     var body: JSON {
         .members([
+            ("challenge", challenge.map { .string(Hex.encode($0)) }),
             ("expires", .string(expires.description)), ("handoff", .string(handoff.text)),
             ("key", .string(key.description)), ("mac", .string(mac.hex)), ("offer", .string(id.description)),
             ("party", party.map { .string($0.description) }), ("snapshot", .string(snapshot.hex)),
@@ -137,6 +142,14 @@ public struct Offer: Sendable {
 
     init(body: JSON) throws(EventError) {
         var reader = try MemberReader(body, of: "the body")
+        if let text = reader.takeOptional("challenge") {
+            guard let challenge = text.text.flatMap(Hex.decode), challenge.count == HandoffChallenge.length else {
+                throw .malformed("challenge", "32 hexadecimal digits")
+            }
+            self.challenge = challenge
+        } else {
+            challenge = nil
+        }
         expires = try reader.take("expires", Timestamp.init(_:))
         handoff = try reader.take("handoff", Name.init)
         key = try reader.take("key") { Hex.decode($0).flatMap { HandoffKeyID(bytes: $0) } }
