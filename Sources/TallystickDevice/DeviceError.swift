@@ -54,6 +54,8 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         package static let nothingToDo = Code(rawValue: "nothing-to-do")
         /// A value that was given is not one that can be used.
         package static let badInput = Code(rawValue: "bad-input")
+        /// A code is damaged, or must not be believed; ``DeviceError/reasons`` may say why.
+        package static let badCode = Code(rawValue: "bad-code")
         /// The scheme is not known here.
         package static let schemeUnknown = Code(rawValue: "scheme-unknown")
         /// The engine refuses the event; ``DeviceError/reasons`` says why.

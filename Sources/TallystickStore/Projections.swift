@@ -29,6 +29,7 @@ package struct Projections {
         Table(name: "conflicts", key: ["chain", "leg", "path", "event"]),
         Table(name: "signatures", key: ["chain", "leg", "signature"]),
         Table(name: "handoffs", key: ["chain", "offer", "giver_event", "taker_event"]),
+        Table(name: "replies", key: ["chain", "offer"]),
         Table(name: "notes", key: ["chain", "event"]),
         Table(name: "warnings", key: ["chain", "event", "number"]),
         Table(name: "refusals", key: ["chain", "event"]),
@@ -69,6 +70,11 @@ package struct Projections {
             giver_party TEXT, giver_device TEXT, offered_at TEXT, taker_party TEXT, taker_role TEXT,
             taker_device TEXT, taken_at TEXT, expires TEXT, snapshot TEXT NOT NULL,
             PRIMARY KEY (chain, offer, giver_event, taker_event)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE replies (
+            chain TEXT NOT NULL, offer TEXT NOT NULL, event TEXT NOT NULL, giver_party TEXT NOT NULL,
+            giver_device TEXT NOT NULL, at TEXT NOT NULL, accepted INTEGER NOT NULL, taker_event TEXT NOT NULL,
+            taken_at TEXT, PRIMARY KEY (chain, offer)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE notes (
             chain TEXT NOT NULL, event TEXT NOT NULL, text TEXT NOT NULL, role TEXT NOT NULL, party TEXT NOT NULL,
@@ -163,6 +169,19 @@ package struct Projections {
                 decision.arrival.certificate?.party.description,
                 event.device.description,
                 event.at.description
+            )
+        case .handoffAcknowledged(let reply):
+            try database.run(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                state.chain.description,
+                reply.offer.description,
+                event.hash.hex,
+                decision.arrival.certificate?.party.description,
+                event.device.description,
+                event.at.description,
+                reply.isAcceptance ? 1 : 0,
+                reply.event.hex,
+                reply.at?.description
             )
         case .handoffOffered, .handoffWithdrawn, .handoffDeclined, .unknown: break
         }

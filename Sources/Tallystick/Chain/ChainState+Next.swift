@@ -62,6 +62,23 @@ extension ChainState {
         )
     }
 
+    /// The snapshot of an offer made in this chain, folded again from what its giver had seen; nil where none has
+    /// this hash.
+    public func handoffSnapshot(withHash hash: Digest) -> Snapshot? {
+        guard let scheme, let offer = offers.values.first(where: { $0.statement.snapshot == hash }),
+            let (_, rule) = scheme.handoff(offer.offer.handoff), let leg = leg(offer.leg)
+        else { return nil }
+        let snapshot = Snapshot.handoff(
+            rule,
+            leg: leg,
+            values: values(of: leg.event, seenBy: offer.clock),
+            signatures: signatures.filter { $0.leg == leg.event && offer.clock.sees($0.device, $0.seq) },
+            chain: chain,
+            scheme: scheme.reference.hash
+        )
+        return snapshot.hash == hash ? snapshot : nil
+    }
+
     private func clock(of parents: [Digest]) -> Clock {
         var clock = Clock()
         for parent in parents {

@@ -94,12 +94,17 @@ extension Device {
     ///   - name: The receiving role, or the name of a handoff; needed where the scheme has several.
     ///   - seconds: How long the offer lasts; nil takes what the scheme says.
     ///   - party: The only party that may take it; nil lets anybody of the role.
+    ///   - challenge: The taker's challenge that the offer is to answer.
     package func offer(
         _ chain: UniqueID,
         to name: Name? = nil,
         lasting seconds: Int? = nil,
-        boundTo party: UniqueID? = nil
+        boundTo party: UniqueID? = nil,
+        answering challenge: HandoffChallenge? = nil
     ) throws -> OfferMade {
+        if let challenge, challenge.expires <= now().seconds {
+            throw DeviceError(.badInput, "the challenge has ended", remedy: "ask the taker for a new one")
+        }
         try existing(chain)
         var made: (offer: Offer, half: HandoffHalf, rule: Scheme.HandoffRule)?
         let said = try say(chain) { folded in
@@ -110,6 +115,7 @@ extension Device {
                         rule,
                         seconds,
                         party,
+                        challenge,
                         state: state,
                         parents: parents,
                         at: at
@@ -129,6 +135,7 @@ extension Device {
         _ rule: Scheme.HandoffRule,
         _ seconds: Int?,
         _ party: UniqueID?,
+        _ challenge: HandoffChallenge?,
         state: ChainState,
         parents: [Digest],
         at: Timestamp
@@ -136,7 +143,7 @@ extension Device {
         let scheme = try scheme(of: state)
         let lasts = Int64(min(max(seconds ?? rule.lasts, 0), 1 << 31))
         let snapshot = state.handoffSnapshot(rule.name, by: certificate.party, parents: parents)
-        guard let expires = Timestamp(milliseconds: (at.seconds + lasts) * 1_000), let name = OfferID(bytes: random(8)),
+        guard let expires = Timestamp(milliseconds: (at.seconds + lasts) * 1_000), let name = challenge.map(\.offer) ?? OfferID(bytes: random(8)),
             let index = scheme.handoff(rule.name)?.index
         else { throw DeviceError(.badInput, "expected an offer that ends in this era", remedy: "correct the clock") }
         func offer(mac: Digest) -> Offer {
@@ -149,7 +156,8 @@ extension Device {
                 party: party,
                 // Without a leg there is nothing to hand over, and the engine says so.
                 snapshot: snapshot?.hash ?? SHA256.hash([UInt8]()),
-                to: rule.to
+                to: rule.to,
+                challenge: challenge?.random
             )
         }
         // The statement does not hold the MAC that is made of it.
@@ -166,6 +174,8 @@ extension Device {
         guard let half = HandoffHalf(statement: statement, mac: Array(mac.bytes.prefix(HandoffHalf.macLength))) else {
             throw DeviceError(.badInput, "expected a MAC of 32 bytes", remedy: "try again")
         }
+        // Kept, so that whoever takes the load by full code, and those after, can read what was handed over.
+        if let snapshot { try keep(snapshot.bytes, of: state.chain, hash: snapshot.hash) }
         return (offer(mac: mac), half)
     }
 
@@ -196,15 +206,25 @@ extension Device {
 
     /// Takes a load by the code that was scanned, and gives the taker's first values. Nothing else need be known.
     ///
-    /// - Throws: ``DeviceError``: `refused` with `offer-taken` or `offer-declined` where this device has used the
+    /// - Parameter load: What a full code said of the load; it is kept with the acceptance.
+    /// - Throws: ``DeviceError``: `bad-code` for an offer that answers another device's challenge; `refused` with `offer-taken` or `offer-declined` where this device has used the
     ///   offer, even long ago, with `offer-expired` where it has ended; `bad-input` for another role than the offer's.
     package func accept(
         _ half: HandoffHalf,
         role: Name? = nil,
-        values: [EventContent.FieldChange] = []
+        values: [EventContent.FieldChange] = [],
+        load: ReceivedLoad? = nil
     ) throws -> Said {
         let taker = try self.taker(of: half.statement, role: role)
+        if case .foreign = try standing(of: half.statement) {
+            throw DeviceError(
+                .badCode,
+                "the offer answers another device's challenge",
+                remedy: "show the giver this device's challenge (“tally challenge”) and scan the new offer"
+            )
+        }
         return try say(half.statement.chain) { _ in
+            if let load { try keep(load) }
             try use(half.statement.offer, in: half.statement.chain, as: "accepted", type: "handoff.accepted")
             let acceptance = Word(role: taker, .handoffAccepted(half))
             return values.isEmpty ? [acceptance] : [acceptance, Word(role: taker, .fieldsSet(values))]

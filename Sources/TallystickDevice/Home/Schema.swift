@@ -88,6 +88,16 @@ enum Schema {
             used TEXT NOT NULL,
             kind TEXT NOT NULL
         ) STRICT;
+        CREATE TABLE snapshots (
+            hash TEXT PRIMARY KEY,
+            chain TEXT NOT NULL,
+            bytes BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE challenges (
+            offer TEXT PRIMARY KEY,
+            random BLOB NOT NULL,
+            expires INTEGER NOT NULL
+        ) STRICT;
         CREATE TABLE chains (
             chain TEXT PRIMARY KEY,
             revision INTEGER NOT NULL DEFAULT 0,

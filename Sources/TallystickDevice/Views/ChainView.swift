@@ -15,6 +15,8 @@ package struct ChainView: Sendable {
     package let holder: Party?
     /// The legs, in order; the first may be missing where the load was taken by code alone.
     package let legs: [Leg]
+    /// What full codes said of the load, where the givers' own events have not arrived: the newest first.
+    package let received: [Received]
     /// The offers, in the order of their ends.
     package let offers: [Offer]
     /// The remarks, in order.
@@ -118,6 +120,20 @@ package struct ChainView: Sendable {
         package let warnings: [Reason]
     }
 
+    /// What a giver stated when handing over, as received by code.
+    package struct Received: Sendable {
+        /// The giving role.
+        package let from: Name
+        /// The taking role.
+        package let to: Name
+        /// What a person calls the handoff.
+        package let title: String?
+        /// The hash of the snapshot.
+        package let snapshot: Digest
+        /// The giver's values, with what a person calls each.
+        package let fields: [(path: FieldPath, title: String?, value: JSON, codeTitles: [String])]
+    }
+
     /// An offer.
     package struct Offer: Sendable {
         /// The offer.
@@ -138,6 +154,20 @@ package struct ChainView: Sendable {
         package let state: State
         /// What the code carries, where this device made the offer.
         package let half: HandoffHalf?
+        /// The taker's reply that the giver holds: with it both halves.
+        package let reply: Reply?
+
+        /// A taker's reply.
+        package struct Reply: Sendable {
+            /// Whether the load was taken.
+            package let isAcceptance: Bool
+            /// The taker, where its certificate is known here.
+            package let taker: Party?
+            /// When, by the taker's clock.
+            package let at: Timestamp?
+            /// The taker's event.
+            package let event: Digest
+        }
 
         /// What can become of an offer.
         package enum State: Sendable, Equatable {

@@ -102,6 +102,7 @@ private struct ViewBuilder {
             opening: try state.opening.map { (try party($0.party), $0.at) },
             holder: try state.currentLeg.map { try party($0.party) },
             legs: try legs(),
+            received: try received(),
             offers: try offers(),
             notes: try state.notes.map { note in
                 ChainView.Note(text: note.text, party: try party(note.party), role: note.role, at: note.at)
@@ -218,6 +219,54 @@ private struct ViewBuilder {
         return (value.elements ?? [value]).compactMap { $0.text.flatMap { codes.code($0)?.title } }
     }
 
+    private mutating func reply(_ reply: HandoffReply) throws -> ChainView.Offer.Reply {
+        let lines = try device.database.query("SELECT line FROM certificates ORDER BY serial DESC") { row in
+            try row.blob(0)
+        }
+        var taker: ChainView.Party?
+        for line in lines {
+            let certificate = try Certificate(line: line)
+            if certificate.device.bytes.starts(with: reply.devicePrefix), reply.isSigned(by: certificate.key) {
+                taker = try party(certificate.party)
+                break
+            }
+        }
+        return ChainView.Offer.Reply(
+            isAcceptance: reply.isAcceptance,
+            taker: taker,
+            at: reply.at,
+            event: reply.event
+        )
+    }
+
+    /// What full codes said, as long as the opening, and with it the givers' own events, is not known here.
+    private func received() throws -> [ChainView.Received] {
+        guard state.opening == nil, let first = state.legs.last?.received ?? state.legs.first?.received else { return [] }
+        var received: [ChainView.Received] = []
+        var wanted: Digest? = first
+        while let hash = wanted, received.count < 63 {
+            let bytes = try device.database.first("SELECT bytes FROM snapshots WHERE hash = ?", hash.hex) { row in
+                try row.blob(0)
+            }
+            guard let bytes else { break }
+            let snapshot = try HandoffSnapshot(bytes: bytes)
+            received.append(
+                ChainView.Received(
+                    from: snapshot.from,
+                    to: snapshot.to,
+                    title: state.scheme?.handoff(snapshot.handoff)?.rule.title,
+                    snapshot: hash,
+                    fields: snapshot.fields.map { path, value in
+                        let field = state.scheme?.field(path)
+                        return (path, field?.title, value, codeTitles(of: value, in: field))
+                    }
+                )
+            )
+            wanted = snapshot.received
+        }
+        return received
+    }
+
     private mutating func offers() throws -> [ChainView.Offer] {
         let now = device.now()
         var offers: [ChainView.Offer] = []
@@ -245,7 +294,8 @@ private struct ViewBuilder {
                     from: try party(of: offer.device),
                     expires: offer.offer.expires,
                     state: became,
-                    half: offer.device == device.id ? half : nil
+                    half: offer.device == device.id ? half : nil,
+                    reply: try offer.reply.map { try reply($0) }
                 )
             )
         }
