@@ -44,7 +44,8 @@ extension Reason {
 
     private var aboutTheAuthor: String? {
         switch code {
-        case .badSignature: "The signature is not this device's. Do not rely on it; say it again from the device itself."
+        case .badSignature:
+            "The signature is not this device's. Do not rely on it; say it again from the device itself."
         case .unknownDevice: "The server does not know this device. Ask for a new invitation and enrol it again."
         case .certificateNotValid:
             "The time it is dated at is outside the device's certificate\(facts). Check the device's clock; if it is "

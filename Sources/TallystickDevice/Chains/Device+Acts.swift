@@ -10,9 +10,10 @@ extension Device {
     ///   - scheme: The scheme's name; the newest version known here is taken.
     ///   - role: The role to open it in, where the device has several that may.
     /// - Throws: ``DeviceError``: `scheme-unknown`, `choice-needed`, `nothing-to-do`, `refused`.
-    package func openChain(scheme name: Name, role: Name? = nil, values: [EventContent.FieldChange] = []) throws -> Said {
-        guard let scheme = schemes.filter({ $0.reference.id == name }).max(by: { $0.reference.version < $1.reference.version })
-        else {
+    package func openChain(scheme name: Name, role: Name? = nil, values: [EventContent.FieldChange] = []) throws -> Said
+    {
+        let versions = schemes.filter { $0.reference.id == name }
+        guard let scheme = versions.max(by: { $0.reference.version < $1.reference.version }) else {
             throw DeviceError(
                 .schemeUnknown,
                 "expected the name of a scheme, got “\(name)”",
@@ -22,7 +23,8 @@ extension Device {
         let openers = scheme.roles.map(\.name).filter { own in
             scheme.role(own)?.opens == true && certificate.roles.contains(own)
         }
-        let opener = try role ?? Device.onlyOne(openers, of: "roles to open it in", named: { $0 }, option: "--role ROLE")
+        let opener =
+            try role ?? Device.onlyOne(openers, of: "roles to open it in", named: { $0 }, option: "--role ROLE")
         guard let chain = UniqueID(milliseconds: now().milliseconds, random: random(10)) else {
             throw DeviceError(.badInput, "expected ten random bytes for an identifier", remedy: "try again")
         }
@@ -101,7 +103,14 @@ extension Device {
             let rule = try handoff(to: name, in: folded.state)
             return [
                 Word(role: rule.from) { state, parents, at in
-                    let (offer, half) = try self.draftOffer(rule, seconds, party, state: state, parents: parents, at: at)
+                    let (offer, half) = try self.draftOffer(
+                        rule,
+                        seconds,
+                        party,
+                        state: state,
+                        parents: parents,
+                        at: at
+                    )
                     made = (offer, half, rule)
                     return .handoffOffered(offer)
                 }
@@ -182,7 +191,9 @@ extension Device {
         }
     }
 
-    /// Takes a load by the code that was scanned, and gives the taker's first values. Nothing else need be known.
+    /// Takes a load by the code that was scanned, and gives the taker's first values.
+    ///
+    /// Nothing else of the chain need be known.
     ///
     /// - Throws: ``DeviceError``: `refused` with `offer-taken` or `offer-declined` where this device has used the
     ///   offer, even long ago, with `offer-expired` where it has ended; `bad-input` for another role than the offer's.
@@ -218,9 +229,10 @@ extension Device {
             )
         }
         guard scheme.handoffs.indices.contains(statement.handoffIndex) else {
+            let fault = "the scheme has no handoff \(statement.handoffIndex)"
             throw DeviceError.refused(
                 "handoff.accepted",
-                [Reason(.offerInvalid, statement.offer.description, "the scheme has no handoff \(statement.handoffIndex)")]
+                [Reason(.offerInvalid, statement.offer.description, fault)]
             )
         }
         let taker = scheme.handoffs[statement.handoffIndex].to

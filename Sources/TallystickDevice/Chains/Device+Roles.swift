@@ -101,7 +101,8 @@ extension Device {
             throw DeviceError(
                 .badInput,
                 "expected a role or handoff to offer to, got “\(name)”",
-                remedy: choices.isEmpty ? "you hold no role here that hands over" : "there are \(choices.joined(separator: ", "))"
+                remedy: choices.isEmpty
+                    ? "you hold no role here that hands over" : "there are \(choices.joined(separator: ", "))"
             )
         }
         // Several handoffs to one role are told apart by their own names.

@@ -103,7 +103,11 @@ extension Device {
         do {
             return try json.canonicalBytes()
         } catch {
-            throw DeviceError(.badInput, "expected text that can be sent: \(error.message)", remedy: "correct the input")
+            throw DeviceError(
+                .badInput,
+                "expected text that can be sent: \(error.message)",
+                remedy: "correct the input"
+            )
         }
     }
 
@@ -152,7 +156,9 @@ private struct EnrolmentAnswer {
             throw DeviceError.misbehaved("expected the answer to an enrolment: \(error)")
         }
         guard certificate.isSigned(by: authority), certificate.key == key else {
-            throw DeviceError.misbehaved("expected a certificate for this device's key, signed by the server's authority")
+            throw DeviceError.misbehaved(
+                "expected a certificate for this device's key, signed by the server's authority"
+            )
         }
     }
 }
