@@ -89,6 +89,18 @@ struct ConcurrencyTests {
         #expect(deviceError { try first.sync(slow) }?.code == .syncBusy)
         #expect(try first.view(chain).badge == .confirmed)
         #expect(try first.sync(world.server.transport).pulled == 0)
+
+        _ = try first.note(chain, "more")
+        let slower = Transport { request in
+            let reply = try world.server.handle(request)
+            if request.method == "POST", request.path == "/v1/events" {
+                world.clock.milliseconds += Lease.milliseconds
+                try Lease(name: "other", database: second.database).take(at: world.clock.now, home: "")
+            }
+            return reply
+        }
+        #expect(deviceError { try first.sync(slower) }?.code == .syncBusy)
+        #expect(try first.view(chain).badge == .savedHere)
     }
 
     @Test("take the lease of a process that died, once it has ended")

@@ -222,6 +222,21 @@ struct SyncTests {
         },
         // An entry twice.
         { page in copy(page, items: page.items.map { _ in page.items[0] }) },
+        // An entry that puts a known event into another chain.
+        { page in
+            guard let first = page.items.first, case .verdict(let verdict) = first.entry.content,
+                let other = UniqueID(milliseconds: 1, random: Array(repeating: 1, count: 10))
+            else { return page }
+            let moved = LogEntry.EventVerdict(
+                chain: other,
+                event: verdict.event,
+                number: 1,
+                received: verdict.received,
+                verdict: verdict.verdict
+            )
+            let entry = LogEntry(position: 1_000, content: .verdict(moved))
+            return copy(page, next: page.next + 1, items: page.items + [PullPage.Item(entry: entry, event: nil)])
+        },
         // No certificate.
         { page in copy(page, certificates: []) },
         // An entry whose event is another.
@@ -251,7 +266,7 @@ struct SyncTests {
         )
     }
 
-    @Test("uses nothing of a page that is wrong anywhere", arguments: 0..<6)
+    @Test("uses nothing of a page that is wrong anywhere", arguments: 0..<7)
     func usesNothingOfWrongPages(index: Int) throws {
         let story = try OfflineStoryTests.tell()
         for device in [story.producer, story.carrier] { _ = try device.sync(story.world.server.transport) }
