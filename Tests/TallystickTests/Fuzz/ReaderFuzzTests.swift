@@ -47,7 +47,9 @@ import Testing
         }
         if let scheme = try? Scheme(bytes: bytes) { #expect(scheme.bytes == bytes) }
         if let statement = HandoffStatement(bytes: bytes) { #expect(statement.bytes == bytes) }
-        if case .half(let half) = CompactCode.read(bytes) { #expect(CompactCode.text(for: half) == String(decoding: bytes, as: UTF8.self)) }
+        if case .half(let half) = CompactCode.read(bytes) {
+            #expect(CompactCode.text(for: half) == String(decoding: bytes, as: UTF8.self))
+        }
         let text = String(decoding: bytes, as: UTF8.self)
         if let moment = Timestamp(text) { #expect(moment.description == text) }
         if let number = DecimalNumber(text) { #expect(DecimalNumber(number.description) == number) }

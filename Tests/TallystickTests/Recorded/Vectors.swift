@@ -22,18 +22,21 @@ enum Vectors {
         var files: [(name: String, members: [(String, String)])] = []
         for type in ["chain.opened", "fields.set", "signed", "handoff.offered", "handoff.accepted", "note.added"] {
             let signed = try line(type)
-            let seed = try signed.event.type == "handoff.accepted" ? Derived.key("plain/first-phone").seed : producer.seed
+            let seed =
+                try signed.event.type == "handoff.accepted" ? Derived.key("plain/first-phone").seed : producer.seed
             files.append(("event-\(type)", Self.event(signed, seed: seed)))
         }
         let certificate = try present(teller.certificates.first)
-        files.append((
-            "certificate",
-            [
-                ("authoritySeed", Hex.encode(teller.authority.seed)),
-                ("authorityPublicKey", Hex.encode(teller.authority.publicKey.bytes)),
-                ("line", text(certificate.line)), ("sha256", SHA256.hash(certificate.line).hex),
-            ]
-        ))
+        files.append(
+            (
+                "certificate",
+                [
+                    ("authoritySeed", Hex.encode(teller.authority.seed)),
+                    ("authorityPublicKey", Hex.encode(teller.authority.publicKey.bytes)),
+                    ("line", text(certificate.line)), ("sha256", SHA256.hash(certificate.line).hex),
+                ]
+            )
+        )
         files.append(("handoff", try handoff(try line("handoff.offered"), try line("handoff.accepted"), teller)))
         files.append(("snapshots", try snapshots(told)))
         files.append(("entries", try entries(told)))
@@ -54,13 +57,15 @@ enum Vectors {
                 PushReceipt.Result(line: SHA256.hash([]), status: .deferred, entry: nil),
             ]
         )
-        files.append((
-            "receipt",
-            [
-                ("authoritySeed", Hex.encode(teller.authority.seed)),
-                ("line", text(try receipt.signed(by: teller.authority))),
-            ]
-        ))
+        files.append(
+            (
+                "receipt",
+                [
+                    ("authoritySeed", Hex.encode(teller.authority.seed)),
+                    ("line", text(try receipt.signed(by: teller.authority))),
+                ]
+            )
+        )
         let page = PullPage(
             epoch: "00000000000000000000000000000001",
             after: 4,
@@ -70,13 +75,15 @@ enum Vectors {
             items: [PullPage.Item(entry: entry, event: opening)],
             certificates: [certificate]
         )
-        files.append((
-            "page",
-            [
-                ("authoritySeed", Hex.encode(teller.authority.seed)),
-                ("line", text(try page.signed(by: teller.authority))),
-            ]
-        ))
+        files.append(
+            (
+                "page",
+                [
+                    ("authoritySeed", Hex.encode(teller.authority.seed)),
+                    ("line", text(try page.signed(by: teller.authority))),
+                ]
+            )
+        )
         files.append(("record", try record(told)))
         return files
     }
@@ -85,7 +92,8 @@ enum Vectors {
 
     private static func event(_ signed: SignedEvent, seed: [UInt8]) -> [(String, String)] {
         [
-            ("seed", Hex.encode(seed)), ("device", signed.event.device.description), ("event", text(signed.event.bytes)),
+            ("seed", Hex.encode(seed)), ("device", signed.event.device.description),
+            ("event", text(signed.event.bytes)),
             ("hash", signed.event.hash.hex), ("signature", Hex.encode(signed.signature)), ("line", text(signed.line)),
         ]
     }
@@ -95,10 +103,13 @@ enum Vectors {
         _ accepted: SignedEvent,
         _ teller: StoryTeller
     ) throws -> [(String, String)] {
-        guard case .handoffAccepted(let half) = accepted.event.content else { throw StoryError("expected an acceptance") }
+        guard case .handoffAccepted(let half) = accepted.event.content else {
+            throw StoryError("expected an acceptance")
+        }
         let key = try HandoffKey(serverSecret: teller.secret, device: offered.event.device, number: 1)
         return [
-            ("serverSecret", Hex.encode(teller.secret)), ("device", offered.event.device.description), ("keyNumber", "1"),
+            ("serverSecret", Hex.encode(teller.secret)), ("device", offered.event.device.description),
+            ("keyNumber", "1"),
             ("handoffKey", Hex.encode(key.secret)), ("handoffKeyID", key.id.description),
             ("statement", half.statement.hex), ("mac", key.mac(of: half.statement).hex),
             ("code", CompactCode.text(for: half)),
@@ -145,16 +156,26 @@ enum Vectors {
         }
         let finding = HandoffFinding(time: .claimed, mac: .matched)
         let discrepancy = Reason(.discrepancy, "received-differs", "declared 7500 kg, received 9000 kg")
-        let refusals = [Reason(.fieldSealed, "sicCode"), Reason(.fieldInvalid, "sicCode", "expected one of these forms")]
+        let refusals = [
+            Reason(.fieldSealed, "sicCode"), Reason(.fieldInvalid, "sicCode", "expected one of these forms"),
+        ]
         let waiting: [Awaited] = [
             .event(event), .offer(try Derived.offer("vector")), .signature(try Derived.name("producer")),
         ]
         return [
-            ("accepted", try write(LogEntry(position: 12, content: verdict(.accepted(warnings: [discrepancy], handoff: finding))))),
+            (
+                "accepted",
+                try write(
+                    LogEntry(position: 12, content: verdict(.accepted(warnings: [discrepancy], handoff: finding)))
+                )
+            ),
             ("refused", try write(LogEntry(position: 13, content: verdict(.refused(refusals))))),
             ("waiting", try write(LogEntry(position: 14, content: verdict(.waiting(waiting))))),
             ("certificate", try write(LogEntry(position: 15, content: .certificate(event, device: DeviceID(device))))),
-            ("revocation", try write(LogEntry(position: 16, content: .revocation(DeviceID(device), why: "lost on the road")))),
+            (
+                "revocation",
+                try write(LogEntry(position: 16, content: .revocation(DeviceID(device), why: "lost on the road")))
+            ),
             (
                 "unreadable",
                 try write(
