@@ -138,7 +138,9 @@ import Testing
         }
     }
 
-    /// Events that a changed program signs: well formed, and about anything. Deciding and folding them never traps.
+    /// Events that a changed program signs: well formed, and about anything.
+    ///
+    /// Deciding and folding them never traps.
     @Test func decidesWhateverIsSaid() throws {
         var random = Seed.generator()
         for round in 0..<12 {

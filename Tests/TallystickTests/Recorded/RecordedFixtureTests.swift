@@ -4,7 +4,9 @@ import TallystickCrypto
 import TallystickTestSupport
 import Testing
 
-/// The project's own fixtures: golden vectors and the logs of whole stories. `script/fixtures` writes them again.
+/// The project's own fixtures: golden vectors and the logs of whole stories.
+///
+/// `script/fixtures` writes them again.
 @Suite(.serialized) struct RecordedFixtureTests {
     static let folder = OutsideFixtures.root.appending(path: "fixtures")
     static let isRecording = ProcessInfo.processInfo.environment["TALLY_RECORD_FIXTURES"] == "1"
