@@ -32,7 +32,8 @@ enum DeviceBench {
             random: { SecureRandom.bytes($0) }
         )
         let rawPath = "\(folder.path)/raw.sqlite"
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: "\(folder.path)/home/device.sqlite\(suffix)") {
+        for suffix in ["", "-wal"]
+        where FileManager.default.fileExists(atPath: "\(folder.path)/home/device.sqlite\(suffix)") {
             try FileManager.default.copyItem(
                 atPath: "\(folder.path)/home/device.sqlite\(suffix)",
                 toPath: rawPath + suffix
@@ -55,7 +56,9 @@ enum DeviceBench {
             deviceRates.append(Double(perRound) / ours)
             rawRates.append(Double(perRound) / theirs)
         }
-        Figures.heading("Device append, one event a transaction, WAL and synchronous=FULL, \(rounds) interleaved rounds")
+        Figures.heading(
+            "Device append, one event a transaction, WAL and synchronous=FULL, \(rounds) interleaved rounds"
+        )
         Figures.line("this disk: write and fdatasync 4 KiB", flush, "a second")
         Figures.line("SQLite alone: the same rows, tables and indexes", Figures.median(rawRates), "events/s")
         Figures.line("device: make, decide, sign, fold, save", Figures.median(deviceRates), "events/s")

@@ -20,11 +20,18 @@ enum ServerBench {
         var work100: [[[[UInt8]]]] = []
         for number in 0..<connections {
             let key = SigningKey.generate()
-            let code = try store.invite(party: "Producer \(number)", roles: [work.producer], validFor: 3_600, now: work.start)
+            let code = try store.invite(
+                party: "Producer \(number)",
+                roles: [work.producer],
+                validFor: 3_600,
+                now: work.start
+            )
             let proof = key.signature(for: Array(code.utf8), domain: ServerStore.enrolDomain)
             _ = try store.enrol(code: code, key: key.publicKey, proof: proof, now: work.start)
             let lines = try work.lines(pushes * 100 / connections / 100 * 100, perChain: 25, key: key)
-            work100.append(stride(from: 0, to: lines.count, by: 100).map { Array(lines[$0..<min($0 + 100, lines.count)]) })
+            work100.append(
+                stride(from: 0, to: lines.count, by: 100).map { Array(lines[$0..<min($0 + 100, lines.count)]) }
+            )
             keys.append(key)
         }
         let count = work100.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
@@ -53,8 +60,14 @@ enum ServerBench {
         Figures.line("verify the signatures and nothing else, all cores", verifyRate, "events/s")
         Figures.line("ingest: read, verify, decide, fold, project, log, receipt", ingestRate, "events/s")
         Figures.line("ratio (goal 0.5)", ingestRate / verifyRate, "of verifying alone")
-        Figures.line("rebuild --check: all folded again and compared", Double(report.value.events) / report.seconds, "events/s")
-        print("  the rebuild found \(report.value.isClean ? "no difference" : "DIFFERENCES: \(report.value.differences)")")
+        Figures.line(
+            "rebuild --check: all folded again and compared",
+            Double(report.value.events) / report.seconds,
+            "events/s"
+        )
+        print(
+            "  the rebuild found \(report.value.isClean ? "no difference" : "DIFFERENCES: \(report.value.differences)")"
+        )
     }
 
     private static func timed<T>(_ body: () throws -> T) rethrows -> (value: T, seconds: Double) {
@@ -73,7 +86,9 @@ enum ServerBench {
         let all = events
         return Figures.seconds {
             DispatchQueue.concurrentPerform(iterations: cores) { core in
-                for index in stride(from: core, to: all.count, by: cores) { _ = all[index].0.isSigned(by: all[index].1) }
+                for index in stride(from: core, to: all.count, by: cores) {
+                    _ = all[index].0.isSigned(by: all[index].1)
+                }
             }
         }
     }

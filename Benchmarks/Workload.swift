@@ -20,7 +20,9 @@ struct Workload {
     }
 
     func id() throws -> UniqueID {
-        guard let id = UniqueID(milliseconds: start.milliseconds, random: SecureRandom.bytes(10)) else { throw Missing() }
+        guard let id = UniqueID(milliseconds: start.milliseconds, random: SecureRandom.bytes(10)) else {
+            throw Missing()
+        }
         return id
     }
 
