@@ -186,13 +186,7 @@ package protocol Bindable {
     /// - Throws: ``StoreError/Code/wrongType`` for anything else; nothing is converted.
     package func blob(_ column: Int) throws(StoreError) -> [UInt8] {
         try expect(SQLITE_BLOB, column)
-        let start = unsafe sqlite3_column_blob(prepared.handle, Int32(clamping: column))
-        let count = unsafe Int(sqlite3_column_bytes(prepared.handle, Int32(clamping: column)))
-        guard count > 0 else { return [] }
-        guard let start = unsafe start else {
-            throw StoreError(.other, "expected \(count) bytes in column \(column), got no memory for them")
-        }
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+        return try bytes(column)
     }
 
     /// Gives an INTEGER column, or nil for NULL.
@@ -210,7 +204,28 @@ package protocol Bindable {
         isNull(column) ? nil : try blob(column)
     }
 
+    /// Gives a column as it is stored, whatever its type.
+    package func value(_ column: Int) throws(StoreError) -> StoredValue {
+        switch type(column) {
+        case SQLITE_NULL: return .null
+        case SQLITE_INTEGER: return .integer(try int64(column))
+        case SQLITE_FLOAT: return .real(unsafe sqlite3_column_double(prepared.handle, Int32(clamping: column)))
+        case SQLITE_TEXT: return .text(try bytes(column))
+        default: return .blob(try bytes(column))
+        }
+    }
+
     // MARK: Inside
+
+    private func bytes(_ column: Int) throws(StoreError) -> [UInt8] {
+        let start = unsafe sqlite3_column_blob(prepared.handle, Int32(clamping: column))
+        let count = unsafe Int(sqlite3_column_bytes(prepared.handle, Int32(clamping: column)))
+        guard count > 0 else { return [] }
+        guard let start = unsafe start else {
+            throw StoreError(.other, "expected \(count) bytes in column \(column), got no memory for them")
+        }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
 
     private func bindBlob(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Int32 {
         unsafe tally_bind_blob(prepared.handle, Int32(clamping: index), bytes.baseAddress, UInt64(bytes.count))
@@ -232,6 +247,9 @@ package protocol Bindable {
             throw StoreError(.wrongType, message)
         }
     }
+
+    /// The name of a column, as the SQL gives it.
+    package func columnName(_ column: Int) -> String { name(column) }
 
     private func name(_ column: Int) -> String {
         guard let name = unsafe sqlite3_column_name(prepared.handle, Int32(clamping: column)) else {
@@ -292,6 +310,16 @@ struct SQLText: Hashable {
 }
 
 // MARK: - Values
+
+/// A value as SQLite stores it.
+package enum StoredValue: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    /// The bytes of a text, which may not be UTF-8.
+    case text([UInt8])
+    case blob([UInt8])
+}
 
 extension [UInt8]: Bindable {
     package func bind(to statement: inout Statement, at index: Int) throws(StoreError) {

@@ -27,6 +27,10 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         package static let io = Code(rawValue: "io")
         /// There is no file at the path.
         package static let notFound = Code(rawValue: "not-found")
+        /// Something is at the path where a new file was to be made.
+        package static let fileExists = Code(rawValue: "file-exists")
+        /// The bytes are not a record that can be folded.
+        package static let badRecord = Code(rawValue: "bad-record")
         /// The file is there, or could be, but cannot be opened.
         package static let cannotOpen = Code(rawValue: "cannot-open")
         /// The file is no database, or one of another program or kind.

@@ -8,6 +8,8 @@ public struct ChainLedger: Sendable {
     public private(set) var state: ChainState
     /// The waiting events, in the order they came.
     public private(set) var waiting: [Waiting] = []
+    /// The waiting events that the last arrival left waiting, but for other things than before.
+    public private(set) var stillWaiting: [Waiting] = []
 
     /// An event that waits.
     public struct Waiting: Sendable {
@@ -43,6 +45,7 @@ public struct ChainLedger: Sendable {
     /// Takes an event that has not come before, and gives the verdict on it, then those on the waiting events that it
     /// let decide, in the order they were decided.
     public mutating func receive(_ arrival: Arrival, in context: DecisionContext) -> [Decision] {
+        stillWaiting = []
         let verdict = state.decide(arrival, in: context)
         var decisions = [Decision(arrival: arrival, verdict: verdict)]
         guard verdict.outcome != .waiting else {
@@ -59,9 +62,12 @@ public struct ChainLedger: Sendable {
                 let verdict = state.decide(item, in: context)
                 if verdict.outcome == .waiting {
                     waiting[index].awaits = verdict.awaits
+                    stillWaiting.removeAll { $0.arrival.event.hash == hash }
+                    stillWaiting.append(waiting[index])
                     continue
                 }
                 waiting.remove(at: index)
+                stillWaiting.removeAll { $0.arrival.event.hash == hash }
                 state.fold(item, verdict, in: context)
                 decisions.append(Decision(arrival: item, verdict: verdict))
                 settled.append(contentsOf: ChainLedger.met(by: item.event))

@@ -91,6 +91,13 @@ public struct ChainState: Sendable {
         public internal(set) var writes: [Write]
         /// The indices of the writes that no later write had seen; more than one is a conflict.
         public internal(set) var current: [Int]
+        /// Whether two writes ever stood beside each other, in agreement or not.
+        public internal(set) var hadRivals = false
+
+        init() {
+            writes = []
+            current = []
+        }
 
         /// One write.
         public struct Write: Sendable {
@@ -151,6 +158,8 @@ public struct ChainState: Sendable {
         public let leg: Digest
         /// The device that gives.
         public let device: DeviceID
+        /// The giver's time.
+        public let at: Timestamp
         /// What became of it.
         public internal(set) var end: End
         let clock: Clock
@@ -247,6 +256,9 @@ extension ChainState {
         legs.last { $0.party == party && $0.role == role && clock.sees($0.device, $0.seq) }
     }
 
+    /// What was written in this place on a leg.
+    public func slot(_ path: FieldPath, on leg: Digest) -> Slot? { slots[SlotKey(leg: leg, path: path)] }
+
     /// The signature of this name on this leg.
     public func signature(_ name: Name, on leg: Digest) -> ChainSignature? {
         signatures.first { $0.name == name && $0.leg == leg }
@@ -295,5 +307,6 @@ extension ChainState.Slot {
         current.removeAll { write.clock.sees(writes[$0].device, writes[$0].seq) }
         writes.append(write)
         current.append(writes.count - 1)
+        if current.count > 1 { hadRivals = true }
     }
 }

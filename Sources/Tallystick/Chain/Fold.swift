@@ -102,6 +102,7 @@ extension ChainState {
                 statement: statement,
                 leg: leg.event,
                 device: event.device,
+                at: event.at,
                 end: .open,
                 clock: clock
             )
@@ -161,12 +162,13 @@ extension ChainState {
         )
         if change.path.field != nil {
             let key = SlotKey(leg: leg, path: change.path)
-            var slot = slots[key] ?? Slot(writes: [], current: [])
-            if slot.writes.isEmpty, let line = change.path.line {
-                for removal in removals[LineKey(leg: leg, line: line), default: []] { slot.append(removal) }
+            if let line = change.path.line, let earlier = removals[LineKey(leg: leg, line: line)], slots[key] == nil {
+                var slot = Slot()
+                for removal in earlier { slot.append(removal) }
+                slots[key] = slot
             }
-            slot.append(write)
-            slots[key] = slot
+            // In place: a copy of the slot would copy all its writes.
+            slots[key, default: Slot()].append(write)
         } else if let line = change.path.line {
             removals[LineKey(leg: leg, line: line), default: []].append(write)
             for key in slots.keys where key.leg == leg && key.path.line == line { slots[key]?.append(write) }

@@ -140,6 +140,11 @@ public struct RecordWriter: Sendable {
         try append(.members([("entry", entry.json)]))
     }
 
+    /// Adds an entry by its canonical bytes.
+    public mutating func append(entry: [UInt8]) {
+        append(line: Array("{\"entry\":".utf8) + entry + Array("}".utf8))
+    }
+
     /// Ends the record with a seal over all of it, and gives the whole.
     public mutating func sealed(by key: SigningKey) throws(EventError) -> [UInt8] {
         let seal = JSON.members([("lines", .integer(lines)), ("sha256", .string(SHA256.hash(bytes).hex))])

@@ -1,0 +1,53 @@
+import TallystickStore
+
+/// The server's tables: the log, from which the projections can be folded again, and who may take part.
+enum ServerSchema {
+    /// What stands in the header of a server's file (SQLite file format, section 1.3.17): “TLYS”.
+    static let applicationID: Int32 = 0x544C_5953
+
+    static let migrator = Migrator([
+        Migration("log, parties and projections", sql: log + Projections.schema)
+    ])
+
+    /// The tables of the log that a rebuild makes again from events, certificates and revocations.
+    static let derived = [
+        Projections.Table(name: "entries", key: ["position"]),
+        Projections.Table(name: "feed", key: ["party", "number"]),
+    ]
+
+    /// An event stands at the position of its first entry; `entries.event` leads there from each of its entries.
+    private static let log = """
+        CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE parties (
+            number INTEGER PRIMARY KEY, party TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE
+        ) STRICT;
+        CREATE TABLE invitations (
+            code BLOB PRIMARY KEY, party INTEGER NOT NULL REFERENCES parties, person TEXT, roles TEXT NOT NULL,
+            expires INTEGER NOT NULL, used_by BLOB
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE schemes (
+            hash BLOB PRIMARY KEY, since INTEGER NOT NULL, bytes BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE entries (
+            position INTEGER PRIMARY KEY, chain BLOB, number INTEGER, event INTEGER, json TEXT NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX entries_by_chain ON entries (chain, number) WHERE chain IS NOT NULL;
+        CREATE TABLE events (
+            position INTEGER PRIMARY KEY, device BLOB NOT NULL, received INTEGER NOT NULL, line BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE unreadable (
+            position INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, device BLOB NOT NULL,
+            received INTEGER NOT NULL, verdict TEXT NOT NULL, line BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE certificates (
+            position INTEGER PRIMARY KEY, device BLOB NOT NULL UNIQUE, line BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE revocations (
+            position INTEGER PRIMARY KEY, device BLOB NOT NULL UNIQUE, why TEXT NOT NULL, at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE feed (
+            party INTEGER NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (party, number)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+}

@@ -1,0 +1,180 @@
+package import Tallystick
+package import TallystickCrypto
+
+extension Projections {
+    // MARK: Fields
+
+    /// Writes the places that a change was written to: one, or all of a line that was removed.
+    func writeField(
+        _ change: EventContent.FieldChange,
+        of event: Event,
+        party: UniqueID,
+        state: ChainState
+    ) throws {
+        for leg in state.legs.reversed() where leg.party == party && leg.role == event.role {
+            if change.path.field != nil {
+                guard let slot = state.slot(change.path, on: leg.event),
+                    slot.writes.last(where: { $0.event == event.hash }) != nil
+                else { continue }
+                try write(slot, at: change.path, of: leg, chain: state.chain)
+                return
+            }
+            var isFound = false
+            for (key, slot) in state.slots where key.leg == leg.event && key.path.line == change.path.line {
+                guard slot.writes.last(where: { $0.event == event.hash }) != nil else { continue }
+                isFound = true
+                try write(slot, at: key.path, of: leg, chain: state.chain)
+            }
+            if isFound { return }
+        }
+    }
+
+    private func write(_ slot: ChainState.Slot, at path: FieldPath, of leg: ChainState.Leg, chain: UniqueID) throws {
+        guard let shown = slot.shown else { return }
+        let isInConflict = slot.isInConflict
+        let chain = chain.description
+        let legName = leg.event.hex
+        var statement = try database.statement(
+            "INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        try statement.bind(chain, at: 1)
+        try statement.bind(legName, at: 2)
+        try statement.bind(path.description, at: 3)
+        try statement.bind(leg.role.text, at: 4)
+        if let value = shown.value { try statement.bind(try json(value), at: 5) }
+        try statement.bind(leg.party.description, at: 6)
+        try statement.bind(shown.device.description, at: 7)
+        try statement.bind(shown.at.description, at: 8)
+        try statement.bind(shown.event.hex, at: 9)
+        try statement.bind(isInConflict ? 1 : 0, at: 10)
+        try statement.run()
+        guard slot.hadRivals else { return }
+        try database.run(
+            "DELETE FROM conflicts WHERE chain = ? AND leg = ? AND path = ?",
+            chain,
+            legName,
+            path.description
+        )
+        guard isInConflict else { return }
+        for index in slot.current where slot.writes.indices.contains(index) {
+            let write = slot.writes[index]
+            try database.run(
+                "INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                chain,
+                legName,
+                path.description,
+                write.event.hex,
+                try write.value.map(json),
+                write.device.description,
+                write.at.description,
+                write.event == shown.event ? 1 : 0
+            )
+        }
+    }
+
+    // MARK: Waiting and refused
+
+    func writeWaiting(_ arrival: Arrival, for awaits: [Awaited]) throws(StoreError) {
+        for (number, awaited) in awaits.enumerated() {
+            let (kind, what) =
+                switch awaited {
+                case .event(let hash): ("event", hash.hex)
+                case .offer(let offer): ("offer", offer.description)
+                case .opening: ("opening", "")
+                case .signature(let name): ("signature", name.text)
+                }
+            try database.run(
+                "INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                arrival.event.chain.description,
+                arrival.event.hash.hex,
+                number,
+                arrival.event.type,
+                arrival.event.device.description,
+                arrival.certificate?.party.description,
+                arrival.received.description,
+                kind,
+                what
+            )
+        }
+    }
+
+    func removeWaiting(_ event: Event) throws(StoreError) {
+        try database.run("DELETE FROM waiting WHERE chain = ? AND event = ?", event.chain.description, event.hash.hex)
+    }
+
+    func writeRefusal(of decision: ChainLedger.Decision) throws {
+        let event = decision.arrival.event
+        try database.run(
+            "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            event.chain.description,
+            event.hash.hex,
+            event.type,
+            event.device.description,
+            decision.arrival.certificate?.party.description,
+            event.at.description,
+            decision.arrival.received.description,
+            codes(decision.verdict),
+            try json(.array(decision.verdict.reasons.map(\.json)))
+        )
+    }
+
+    /// Writes that a line was no event that could be decided.
+    ///
+    /// - Parameters:
+    ///   - line: SHA-256 of the line, which stands in place of an event's hash.
+    ///   - device: The device that pushed it.
+    ///   - party: The party of that device.
+    ///   - received: When.
+    ///   - verdict: The refusal.
+    package func apply(
+        unreadable line: Digest,
+        from device: DeviceID,
+        party: UniqueID?,
+        received: Timestamp,
+        verdict: Verdict
+    ) throws {
+        try database.run(
+            "INSERT OR REPLACE INTO refusals VALUES ('', ?, NULL, ?, ?, NULL, ?, ?, ?)",
+            line.hex,
+            device.description,
+            party?.description,
+            received.description,
+            codes(verdict),
+            try json(.array(verdict.reasons.map(\.json)))
+        )
+    }
+
+    // MARK: Devices
+
+    /// Writes that a device was certified.
+    package func apply(_ certificate: Certificate) throws(StoreError) {
+        try database.run(
+            "INSERT OR REPLACE INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL)",
+            certificate.device.description,
+            certificate.party.description,
+            certificate.partyName,
+            certificate.person,
+            certificate.roles.map(\.text).joined(separator: ","),
+            Base64.encode(certificate.key.bytes),
+            certificate.notBefore.description,
+            certificate.notAfter.description,
+            certificate.serial
+        )
+    }
+
+    /// Writes that a device was revoked, and why.
+    package func apply(revocationOf device: DeviceID, why: String) throws(StoreError) {
+        try database.run("UPDATE devices SET revoked = 1, why = ? WHERE device = ?", why, device.description)
+    }
+
+    // MARK: Texts
+
+    func codes(_ verdict: Verdict) -> String {
+        verdict.reasons.map(\.code.description).joined(separator: ",")
+    }
+
+    /// The canonical text of a value.
+    func json(_ value: JSON) throws -> String {
+        String(decoding: try value.canonicalBytes(), as: UTF8.self)
+    }
+}
