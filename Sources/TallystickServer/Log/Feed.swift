@@ -27,7 +27,7 @@ struct Feed {
         _ directory: Directory
     ) throws {
         if Feed.joins(decision), !chain.parties.contains(party) {
-            try catchUp(party, with: chain, before: position, directory)
+            if chain.number > 1 { try catchUp(party, with: chain, before: position, directory) }
             chain.parties.append(party)
         }
         for member in chain.parties { try append(position, to: member, directory) }
@@ -58,7 +58,7 @@ struct Feed {
             position
         ) { row in (position: try row.int(0), device: try row.blob(1)) }
         // Verdicts on its own events it has been given already.
-        let own = Set(directory.certificates.values.filter { $0.party == party }.map(\.device.bytes))
+        let own = Set(directory.devices(of: party).map(\.bytes))
         for entry in earlier where !own.contains(entry.device) { try append(entry.position, to: party, directory) }
     }
 
@@ -67,7 +67,7 @@ struct Feed {
             throw ServerError(.logDamaged, "expected a number for party \(party)")
         }
         let next = try lastNumber(of: number) + 1
-        var statement = try database.statement("INSERT INTO feed VALUES (?, ?, ?)")
+        var statement = try database.statement(literal: "INSERT INTO feed VALUES (?, ?, ?)")
         try statement.bind(number, at: 1)
         try statement.bind(next, at: 2)
         try statement.bind(position, at: 3)

@@ -181,7 +181,7 @@ final class LogWriter {
     }
 
     private func keep(_ signed: SignedEvent, received: Timestamp, at position: Int) throws(StoreError) {
-        var statement = try database.statement("INSERT INTO events VALUES (?, ?, ?, ?)")
+        var statement = try database.statement(literal: "INSERT INTO events VALUES (?, ?, ?, ?)")
         try statement.bind(position, at: 1)
         try statement.bind(signed.event.device.bytes, at: 2)
         try statement.bind(received.milliseconds, at: 3)
@@ -207,7 +207,7 @@ final class LogWriter {
                 )
             )
         )
-        let bytes = try entry.json.canonicalBytes()
+        let bytes = try entry.canonicalBytes()
         try write(bytes, chain: chain, event: first)
         if first == position {
             chains.countEvent()
@@ -223,7 +223,7 @@ final class LogWriter {
     }
 
     private func write(_ bytes: [UInt8], chain: LiveChain?, event: Int?) throws(StoreError) {
-        var statement = try database.statement("INSERT INTO entries VALUES (?, ?, ?, ?, ?)")
+        var statement = try database.statement(literal: "INSERT INTO entries VALUES (?, ?, ?, ?, ?)")
         try statement.bind(position, at: 1)
         if let chain {
             try statement.bind(chain.key, at: 2)
