@@ -11,8 +11,6 @@ struct Directory: Sendable {
     /// The parties' numbers in this database.
     private(set) var partyNumbers: [UniqueID: Int] = [:]
 
-    private var devicesByParty: [UniqueID: [DeviceID]] = [:]
-
     init() {}
 
     /// Reads all of it.
@@ -37,11 +35,7 @@ struct Directory: Sendable {
 
     mutating func add(_ certificate: Certificate) {
         certificates[certificate.device] = certificate
-        devicesByParty[certificate.party, default: []].append(certificate.device)
     }
-
-    /// The devices that act for a party.
-    func devices(of party: UniqueID) -> [DeviceID] { devicesByParty[party] ?? [] }
 
     mutating func add(_ party: UniqueID, number: Int) { partyNumbers[party] = number }
 

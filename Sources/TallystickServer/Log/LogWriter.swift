@@ -215,10 +215,9 @@ final class LogWriter {
         } else if let count = waiting[event.device] {
             waiting[event.device] = count - 1
         }
-        chain.places[event.hash] = LiveChain.Place(first: first, newest: position)
-        if let party = decision.arrival.certificate?.party {
-            try feed.add(decision, at: position, by: party, in: chain, directory)
-        }
+        let party = decision.arrival.certificate?.party
+        if let party { try feed.add(decision, at: position, by: party, in: chain, directory) }
+        chain.places[event.hash] = LiveChain.Place(first: first, newest: position, party: party)
         return bytes
     }
 
