@@ -145,7 +145,7 @@ private struct ReceiptReading {
         switch field.type {
         case .decimal: return weight(json)
         case .datetime:
-            guard let moment = json.text.flatMap(Timestamp.init(typed:)) else { return nil }
+            guard let moment = json.text.flatMap(Timestamp.typed) else { return nil }
             return .string(moment.description)
         case .code:
             // The interface writes “Inland Waterway”; codes have no spaces.

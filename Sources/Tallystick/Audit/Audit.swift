@@ -268,7 +268,9 @@ private struct Auditing {
         }
         let decision = expected.remove(at: index)
         report.count(.decisions)
-        if case .handoffAccepted = decision.arrival.event.content { report.count(.handoffs) }
+        if case .handoffAccepted = decision.arrival.event.content, decision.verdict.outcome != .waiting {
+            report.count(.handoffs)
+        }
         guard decision.verdict != entry.verdict else {
             if index == 0 { return }
             report.find(

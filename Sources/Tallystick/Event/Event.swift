@@ -191,29 +191,30 @@ public struct EventError: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// Takes the members of an object one by one, in canonical order, so that none is missing and none is left.
 struct MemberReader {
-    private var members: ArraySlice<JSONMember>
+    private let members: [JSONMember]
+    private var next = 0
     private let owner: String
 
     init(_ json: JSON, of owner: String) throws(EventError) {
         guard let members = json.members else {
             throw EventError(code: .notAnEvent, message: "expected \(owner) to be an object")
         }
-        self.members = members[...]
+        self.members = members
         self.owner = owner
     }
 
     mutating func take(_ name: String) throws(EventError) -> JSON {
         guard let value = takeOptional(name) else {
-            let got = members.first.map { "“\($0.name.prefix(64))”" } ?? "no more"
+            let got = (next < members.count ? members[next] : nil).map { "“\($0.name.prefix(64))”" } ?? "no more"
             throw EventError(code: .notAnEvent, message: "expected \(owner) to have “\(name)” here, got \(got)")
         }
         return value
     }
 
     mutating func takeOptional(_ name: String) -> JSON? {
-        guard let first = members.first, sameBytes(first.name, name) else { return nil }
-        members.removeFirst()
-        return first.value
+        guard next < members.count, sameBytes(members[next].name, name) else { return nil }
+        next += 1
+        return members[next - 1].value
     }
 
     mutating func takeText(_ name: String) throws(EventError) -> String {
@@ -235,10 +236,10 @@ struct MemberReader {
     }
 
     func finish() throws(EventError) {
-        if let extra = members.first {
+        if next < members.count {
             throw EventError(
                 code: .notAnEvent,
-                message: "expected \(owner) to have no “\(extra.name.prefix(64))”"
+                message: "expected \(owner) to have no “\(members[next].name.prefix(64))”"
             )
         }
     }

@@ -35,7 +35,7 @@ public struct SignedEvent: Sendable {
         guard line.count <= SignedEvent.longestLine else { throw .tooLarge(line.count) }
         let json: JSON
         do {
-            json = try JSON.parseCanonical(line[...], depth: SignedEvent.greatestDepth)
+            json = try JSON.parseCanonical(line, depth: SignedEvent.greatestDepth)
         } catch {
             throw EventError(code: .notCanonical, message: error.description)
         }

@@ -25,18 +25,28 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// Reads the 36 characters of an identifier, or nil if they are not one of version 7 in lower case.
     public init?(_ text: String) {
-        guard text.utf8.count == 36 else { return nil }
-        var digits: [UInt8] = []
-        digits.reserveCapacity(32)
-        for (index, byte) in text.utf8.enumerated() {
+        var words: (UInt64, UInt64) = (0, 0)
+        var index = 0
+        for byte in text.utf8 {
             if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
             } else {
-                digits.append(byte)
+                let digit: UInt8
+                switch byte {
+                case 0x30...0x39: digit = byte - 0x30
+                case 0x61...0x66: digit = byte - 0x61 + 10
+                default: return nil
+                }
+                if index < 18 {
+                    words.0 = words.0 << 4 | UInt64(digit)
+                } else {
+                    words.1 = words.1 << 4 | UInt64(digit)
+                }
             }
+            index += 1
         }
-        guard let bytes = Hex.decode(String(decoding: digits, as: UTF8.self)) else { return nil }
-        self.init(bytes: bytes)
+        guard index == 36, words.0 >> 12 & 0xF == 7, words.1 >> 62 == 2 else { return nil }
+        (high, low) = words
     }
 
     static func word(_ bytes: some Sequence<UInt8>) -> UInt64 {

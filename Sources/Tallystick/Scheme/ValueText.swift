@@ -45,7 +45,7 @@ extension Scheme {
             }
             return .value(.members([("amount", .string(amount)), ("unit", .string(unit))]))
         case .datetime:
-            guard let moment = Timestamp(typed: text) else {
+            guard let moment = Timestamp.typed(text) else {
                 return .fault("expected a moment with its UTC offset, such as 2026-11-30T06:12+01:00, got “\(text)”")
             }
             return .value(.string(moment.description))
@@ -81,7 +81,7 @@ extension Timestamp {
     ///
     /// Seconds and fractions may be missing, fractions may have up to nine digits, and the offset may lack its colon.
     /// More than milliseconds is refused, unless it is zero: nothing is rounded.
-    public init?(typed text: String) {
+    public static func typed(_ text: String) -> Timestamp? {
         var text = text.uppercased()
         guard text.utf8.count >= 17, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if text.utf8.dropFirst(10).first == UInt8(ascii: " ") {
@@ -107,6 +107,6 @@ extension Timestamp {
         guard (1...9).contains(fraction.count), fraction.dropFirst(3).allSatisfy({ $0 == "0" }) else { return nil }
         fraction = String((fraction + "000").prefix(3))
         let seconds = whole.count == 5 ? "\(whole):00" : String(whole)
-        self.init("\(text.prefix(11))\(seconds).\(fraction)\(zone)")
+        return Timestamp("\(text.prefix(11))\(seconds).\(fraction)\(zone)")
     }
 }

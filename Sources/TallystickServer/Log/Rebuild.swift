@@ -69,7 +69,12 @@ extension ServerStore {
         try ServerSchema.migrator.migrate(database)
         var parties = try live.statement("SELECT number, party, name FROM parties")
         while try parties.step() {
-            try database.run("INSERT INTO parties VALUES (?, ?, ?)", try parties.int64(0), try parties.text(1), try parties.text(2))
+            try database.run(
+                "INSERT INTO parties VALUES (?, ?, ?)",
+                try parties.int64(0),
+                try parties.text(1),
+                try parties.text(2)
+            )
         }
         var unbounded = limits
         unbounded.waitingPerDevice = .max  // what was taken was within the bound

@@ -184,7 +184,9 @@ private struct Invitation {
         self.party = party
         partyName = found.name
         person = found.person
-        roles = found.roles.utf8.split(separator: UInt8(ascii: ",")).compactMap { Name(String(decoding: Array($0), as: UTF8.self)) }
+        roles = found.roles.utf8.split(separator: UInt8(ascii: ",")).compactMap {
+            Name(String(decoding: Array($0), as: UTF8.self))
+        }
         expires = found.expires
         usedBy = found.usedBy
     }

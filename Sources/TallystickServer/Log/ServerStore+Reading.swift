@@ -89,9 +89,13 @@ extension ServerStore {
                 chain.description
             ) { row in try row.optionalText(0) }
             guard let hash = schemeHash.flatMap({ $0 }).flatMap(Digest.init(hex:)),
-                let bytes = try database.first("SELECT bytes FROM schemes WHERE hash = ?", hash.bytes, row: { row in
-                    try row.blob(0)
-                })
+                let bytes = try database.first(
+                    "SELECT bytes FROM schemes WHERE hash = ?",
+                    hash.bytes,
+                    row: { row in
+                        try row.blob(0)
+                    }
+                )
             else { return nil }
             let header = Record.Header(chain: chain, created: now, authority: authority, origin: origin)
             var writer = try RecordWriter(header)

@@ -88,7 +88,12 @@ extension Server {
         if lines.last?.isEmpty == true { lines.removeLast() }
         guard !lines.isEmpty else { throw Problem.badRequest("expected at least one line") }
         guard lines.count <= limits.pushEvents else {
-            throw Problem(413, "too-many-events", "Too many events", "expected at most \(limits.pushEvents) lines in a push")
+            throw Problem(
+                413,
+                "too-many-events",
+                "Too many events",
+                "expected at most \(limits.pushEvents) lines in a push"
+            )
         }
         let receipt = try store.ingest(lines, from: device, received: clock())
         return answer(bytes: receipt, type: "application/json")

@@ -113,7 +113,12 @@ package final class Server: Sendable {
     private func allow(_ methods: String..., for request: HTTPRequest) throws(Problem) {
         if methods.contains(where: { sameBytes($0, request.method) }) { return }
         if sameBytes(request.method, "HEAD"), methods.contains("GET") { return }
-        var problem = Problem(405, "method-not-allowed", "Method not allowed", "expected \(methods.joined(separator: " or "))")
+        var problem = Problem(
+            405,
+            "method-not-allowed",
+            "Method not allowed",
+            "expected \(methods.joined(separator: " or "))"
+        )
         problem.headers = ["Allow": methods.joined(separator: ", ")]
         throw problem
     }

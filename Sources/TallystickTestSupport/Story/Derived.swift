@@ -65,6 +65,7 @@ package struct StoryRefusal: Error, CustomStringConvertible {
 
     /// The reasons' codes.
     package var description: String {
-        "the device refuses: " + reasons.map { "\($0.code) \($0.subject ?? "") \($0.detail ?? "")" }.joined(separator: "; ")
+        "the device refuses: "
+            + reasons.map { "\($0.code) \($0.subject ?? "") \($0.detail ?? "")" }.joined(separator: "; ")
     }
 }

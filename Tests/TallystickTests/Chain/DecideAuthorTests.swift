@@ -196,7 +196,13 @@ import Testing
 
     @Test func refusesAnOpeningByAnotherRole() throws {
         let scene = try Scene()
-        #expect(scene.result(of: try scene.carrier.say(
-            .chainOpened(scene.teller.scheme.reference), insisting: true)) == ["role-not-held carrier"])
+        #expect(
+            scene.result(
+                of: try scene.carrier.say(
+                    .chainOpened(scene.teller.scheme.reference),
+                    insisting: true
+                )
+            ) == ["role-not-held carrier"]
+        )
     }
 }

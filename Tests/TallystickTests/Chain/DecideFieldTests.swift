@@ -72,8 +72,10 @@ import Testing
         // A line whose last value is cleared is no line.
         let emptied: SampleValues.Values = ["items/2/name": .null, "items/4/name": .string("Hat")]
         #expect(scene.result(of: try scene.producer.set(emptied)) == ["accepted"])
-        #expect(scene.state.values(of: try present(scene.state.legs.first).event).keys.map(\.description).sorted()
-            == ["items/3/name", "items/4/name"])
+        #expect(
+            scene.state.values(of: try present(scene.state.legs.first).event).keys.map(\.description).sorted()
+                == ["items/3/name", "items/4/name"]
+        )
     }
 
     @Test func replacesAWholeLineInOneEvent() throws {

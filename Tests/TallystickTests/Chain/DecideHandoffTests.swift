@@ -79,7 +79,11 @@ import Testing
 
     @Test func refusesAnotherSnapshotThanTheEventsGive() throws {
         let scene = try signed()
-        let (offer, _) = try scene.producer.makeOffer(scene.teller.scheme.handoffs[0], index: 0, snapshot: SHA256.hash([]))
+        let (offer, _) = try scene.producer.makeOffer(
+            scene.teller.scheme.handoffs[0],
+            index: 0,
+            snapshot: SHA256.hash([])
+        )
         let event = try scene.producer.say(.handoffOffered(offer), insisting: true)
         #expect(scene.result(of: event) == ["snapshot-mismatch"])
     }
@@ -311,7 +315,11 @@ import Testing
         let scheme = try scene.other.accept(half(offered, changing: 38), insisting: true)
         #expect(scene.result(of: scheme) == ["offer-invalid", "mac-mismatch"])
         let (second, again) = try Scene.offered("end")
-        #expect(second.result(of: try second.carrier.accept(half(again, changing: 37))) == ["offer-invalid", "mac-mismatch"])
+        #expect(
+            second.result(of: try second.carrier.accept(half(again, changing: 37))) == [
+                "offer-invalid", "mac-mismatch",
+            ]
+        )
     }
 
     @Test func refusesAnOfferOfAnotherChain() throws {

@@ -13,7 +13,10 @@ import Testing
 
     @Test(arguments: [
         (["sicCode"], ["missing-field sicCode"]), (["wasteItems/1"], ["missing-field wasteItems"]),
-        (["wasteItems/1/quantity", "transferAt"], ["missing-field transferAt", "missing-field wasteItems/1/quantity"]),
+        (
+            ["wasteItems/1/quantity", "transferAt"],
+            ["missing-field transferAt", "missing-field wasteItems/1/quantity"]
+        ),
     ])
     func refusesWithoutAFieldThatMustBeThere(cleared: [String], expected: [String]) throws {
         let scene = try Scene.described("\(#function)\(cleared)")
@@ -131,7 +134,9 @@ import Testing
         let scene = try Scene("own", scheme: ParcelScheme.read())
         try scene.producer.open()
         scene.referee.receive(from: scene.producer)
-        #expect(scene.result(of: try scene.producer.sign("seal", insisting: true)) == ["signature-out-of-order producer"])
+        #expect(
+            scene.result(of: try scene.producer.sign("seal", insisting: true)) == ["signature-out-of-order producer"]
+        )
         #expect(scene.result(of: try scene.producer.sign()) == ["accepted"])
         #expect(scene.result(of: try scene.producer.sign("seal")) == ["accepted"])
     }
@@ -151,7 +156,8 @@ import Testing
 
     @Test(arguments: [
         ("7.5", "t", false), ("7500", "kg", false), ("7.875", "t", false), ("7875000", "g", false),
-        ("7.125", "t", false), ("7.875001", "t", true), ("7124999", "g", true), ("7.124999", "t", true), ("0.1", "g", true),
+        ("7.125", "t", false), ("7.875001", "t", true), ("7124999", "g", true), ("7.124999", "t", true),
+        ("0.1", "g", true),
     ])
     func warnsWhenReceivedDiffersByMoreThanFivePercent(amount: String, unit: String, differs: Bool) throws {
         let teller = try StoryTeller("five percent \(amount) \(unit)")

@@ -1,0 +1,57 @@
+import CommandLineKit
+import Glibc
+import Schemes
+import Tallystick
+import TallystickDevice
+import TallystickQR
+
+extension CommandDeclaration {
+    static let doctor = CommandDeclaration(
+        ["doctor"],
+        summary: "Check that this program and this device work",
+        section: Tally.more,
+        examples: [("tally doctor", "checks schemes, codes, the home and the clock")],
+        exitCodes: [(.foundProblems, "something does not work")],
+        run: { (invocation: Invocation) async throws -> ExitCode in
+            var results: [(String, String?)] = []
+            func check(_ name: String, _ body: () throws -> Void) {
+                do {
+                    try body()
+                    results.append((name, nil))
+                } catch {
+                    let error = Failure.describe(error)
+                    results.append((name, [error.message, error.remedy].compactMap { $0 }.joined(separator: "; ")))
+                }
+            }
+            check("the shipped schemes can be read") { _ = try ShippedSchemes.read() }
+            check("a code can be drawn and read back") {
+                _ = try QRCode(CompactCode.prefix + Base45.encode([UInt8](repeating: 0x5A, count: 90))).verifiedPNG()
+            }
+            check("the clock is plausible") { _ = try Moment.now() }
+            check("the home can be opened") { _ = try Workplace.open(invocation).device.outbox() }
+            if invocation.isJSON {
+                invocation.console.print(
+                    .object([
+                        (
+                            "checks",
+                            .array(
+                                results.map {
+                                    .object([
+                                        ("check", .string($0.0)), ("ok", .bool($0.1 == nil)),
+                                        ("problem", .optional($0.1)),
+                                    ])
+                                }
+                            )
+                        )
+                    ])
+                )
+            } else {
+                for (name, problem) in results {
+                    invocation.console.print("\(problem == nil ? "ok     " : "FAILED ") \(name)")
+                    if let problem { invocation.console.print("        \(Console.plain(problem))") }
+                }
+            }
+            return results.allSatisfy { $0.1 == nil } ? .done : .foundProblems
+        }
+    )
+}

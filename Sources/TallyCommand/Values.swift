@@ -1,0 +1,81 @@
+import CommandLineKit
+import Schemes
+import Tallystick
+
+/// The values that a command was given, on the command line and in a file.
+struct Values {
+    let changes: [EventContent.FieldChange]
+    let unused: [ValuesFile.Unused]
+
+    init(_ invocation: Invocation, scheme: Scheme, role: Name?) throws {
+        var changes: [EventContent.FieldChange] = []
+        var unused: [ValuesFile.Unused] = []
+        if let path = try invocation.option("from") {
+            guard let role else {
+                throw CommandError.usage(
+                    "--from needs to know the role whose values are read",
+                    remedy: "name it with --role ROLE"
+                )
+            }
+            let file = try ValuesFile(try Files.read(path, limit: 8 << 20), scheme: scheme, role: role)
+            changes = file.changes
+            unused = file.unused
+        }
+        for argument in try invocation.arguments("FIELD=VALUE") {
+            let change = try Values.change(argument, scheme: scheme)
+            // What is typed wins over what the file says.
+            changes.removeAll { $0.path == change.path }
+            changes.append(change)
+        }
+        self.changes = changes
+        self.unused = unused
+    }
+
+    private static func change(_ argument: String, scheme: Scheme) throws -> EventContent.FieldChange {
+        guard let equals = argument.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            throw CommandError.usage("expected FIELD=VALUE, got '\(Console.plain(argument))'")
+        }
+        let name = String(argument[..<equals])
+        let text = String(argument[argument.utf8.index(after: equals)...])
+        guard let path = FieldPath(name) else { throw unknown(name, scheme: scheme) }
+        if text.isEmpty { return EventContent.FieldChange(path: path, value: nil) }
+        guard let field = scheme.field(path) else { throw unknown(name, scheme: scheme) }
+        switch scheme.value(typed: text, for: field) {
+        case .value(let value): return EventContent.FieldChange(path: path, value: value)
+        case .fault(let fault):
+            throw CommandError(exit: .badInput, code: "field-invalid", message: "\(name): \(fault)")
+        }
+    }
+
+    private static func unknown(_ name: String, scheme: Scheme) -> CommandError {
+        CommandError(
+            exit: .badInput,
+            code: "field-unknown",
+            message: "the scheme \(scheme.reference.id) has no field “\(Console.plain(name))”",
+            remedy: "`tally scheme show \(scheme.reference.id)` lists the fields"
+        )
+    }
+
+    /// What of the file was not used: nothing is dropped without a word.
+    func report(on console: Console) {
+        guard !unused.isEmpty, !console.isJSON else { return }
+        console.print("\nNot used from the file:")
+        var table = Table("WHERE", "VALUE", "WHY")
+        for item in unused { table.add([item.pointer, String(item.value.prefix(40)), item.detail]) }
+        console.print(table)
+    }
+
+    var json: (String, JSONOutput) {
+        (
+            "unused",
+            .array(
+                unused.map {
+                    .object([
+                        ("where", .string($0.pointer)), ("value", .string($0.value)), ("reason", .string($0.reason)),
+                        ("detail", .string($0.detail)),
+                    ])
+                }
+            )
+        )
+    }
+}

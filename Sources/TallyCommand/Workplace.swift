@@ -1,0 +1,91 @@
+import CommandLineKit
+import Schemes
+import Tallystick
+import TallystickCrypto
+import TallystickDevice
+
+/// What a command on a device works with: its home, opened.
+struct Workplace {
+    let device: Device
+    let console: Console
+
+    /// The folder a command names, or the user's data folder.
+    static func home(_ invocation: Invocation) throws -> DeviceHome {
+        if let path = try invocation.option("home") { return DeviceHome(path: path) }
+        let environment = invocation.console.environment
+        if let data = environment("XDG_DATA_HOME"), !data.isEmpty { return DeviceHome(path: "\(data)/tallystick") }
+        guard let user = environment("HOME"), !user.isEmpty else {
+            throw CommandError(
+                exit: .usage,
+                code: "home-unknown",
+                message: "there is no HOME to keep the device's folder in",
+                remedy: "name a folder with --home DIR or TALLY_HOME"
+            )
+        }
+        return DeviceHome(path: "\(user)/.local/share/tallystick")
+    }
+
+    static func open(_ invocation: Invocation) throws -> Workplace {
+        // Asked once before anything is done, so that an impossible clock is an error and not a wrong date.
+        let start = try Moment.now()
+        let device = try Device(
+            home: try home(invocation),
+            schemes: try ShippedSchemes.read(),
+            clock: { (try? Moment.now()) ?? start },
+            random: { SecureRandom.bytes($0) }
+        )
+        return Workplace(device: device, console: invocation.console)
+    }
+
+    /// The chain that the argument names.
+    func chain(_ invocation: Invocation) throws -> UniqueID {
+        try device.chain(named: try invocation.argument("CHAIN"))
+    }
+
+    /// Tells that something was said, and what the scheme warns about.
+    func report(_ said: Said, _ sentence: String, more: [(String, JSONOutput)] = []) {
+        if console.isJSON {
+            console.print(
+                .object(
+                    [
+                        ("chain", .string(said.chain.description)),
+                        ("events", .strings(said.events.map(\.hex))),
+                        ("warnings", JSONOutput(said.warnings)),
+                    ] + more
+                )
+            )
+            return
+        }
+        console.print(sentence)
+        for warning in said.warnings {
+            console.print(console.styled("Warning: ", .warning, on: .output) + Console.plain(warning.sentence))
+        }
+    }
+
+    /// The last eight characters of a chain's identifier: what people name it by.
+    static func short(_ chain: UniqueID) -> String { String(chain.description.suffix(8)) }
+}
+
+extension ArgumentDeclaration {
+    static let chain = ArgumentDeclaration("CHAIN", help: "the chain: its identifier, or a beginning or end of it")
+    static let values = ArgumentDeclaration(
+        "FIELD=VALUE",
+        .any,
+        help: "a value, such as sicCode=41201 or wasteItems/1/quantity='7.5 t'; nothing after = clears the field"
+    )
+}
+
+extension OptionDeclaration {
+    static let from = OptionDeclaration(
+        "from",
+        value: "FILE",
+        values: .files,
+        help: "a JSON file of values: our own shape, or the regulator's receipt of movement; - for standard input"
+    )
+    static let role = OptionDeclaration(
+        "role",
+        value: "ROLE",
+        help: "the role to say it in, where the device has several"
+    )
+    static let yes = OptionDeclaration(flag: "yes", short: "y", help: "do not ask before doing it")
+}

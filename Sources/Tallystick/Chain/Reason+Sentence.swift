@@ -1,0 +1,123 @@
+extension ReasonCode {
+    /// Every reason that this engine gives.
+    public static let all: [ReasonCode] = [
+        .notCanonical, .notAnEvent, .tooLarge, .badSignature, .unknownDevice, .certificateNotValid, .deviceRevoked,
+        .unsupportedVersion, .idReused, .sequenceForked, .parentsInvalid, .roleNotHeld, .alreadyOpened, .schemeUnknown,
+        .notYourField, .fieldUnknown, .fieldInvalid, .fieldSealed, .conflictOpen, .missingField, .forbiddenField,
+        .ruleBroken, .discrepancy, .signatureOutOfOrder, .alreadySigned, .notYourSignature, .snapshotMismatch,
+        .notTheHolder, .offerInvalid, .offerUnknown, .offerExpired, .offerWithdrawn, .offerDeclined, .offerTaken,
+        .macMismatch, .ownOffer, .chainClosed,
+    ]
+}
+
+extension Reason {
+    /// The reason for a person: what is wrong, and what to do about it.
+    ///
+    /// Wording may change; programs branch on `code`.
+    public var sentence: String {
+        aboutTheEvent ?? aboutTheAuthor ?? aboutValues ?? aboutSignatures ?? aboutHandoffs ?? unknown
+    }
+
+    private func named(_ word: String) -> String { subject.map { "\(word) “\($0)”" } ?? "A \(word.lowercased())" }
+
+    private var facts: String { detail.map { " (\($0))" } ?? "" }
+
+    private var aboutTheEvent: String? {
+        switch code {
+        case .notCanonical:
+            "What was sent is not written in the one form that can be signed\(facts). Say it again with this program."
+        case .notAnEvent: "What was sent is not an event\(facts). Say it again with this program."
+        case .tooLarge: "This is too long to be sent\(facts). Say it in several shorter parts."
+        case .unsupportedVersion:
+            "Something in this chain was said by a newer version of the program\(about). Install the newer version."
+        case .idReused:
+            "This device has used the same identifier for something else\(facts). Say it again; if it happens again, "
+                + "enrol the device anew."
+        case .sequenceForked:
+            "This device has said something else under the same number\(facts). It was probably restored from a "
+                + "backup or copied: enrol it anew, then say this again."
+        case .parentsInvalid:
+            "This does not follow from what the device said before\(facts). Sync, then say it again."
+        default: nil
+        }
+    }
+
+    private var aboutTheAuthor: String? {
+        switch code {
+        case .badSignature:
+            "The signature is not this device's. Do not rely on it; say it again from the device itself."
+        case .unknownDevice: "The server does not know this device. Ask for a new invitation and enrol it again."
+        case .certificateNotValid:
+            "The time it is dated at is outside the device's certificate\(facts). Check the device's clock; if it is "
+                + "right, ask for a new invitation."
+        case .deviceRevoked:
+            "This device may not say anything any more. Ask whoever runs the server, and use another device."
+        case .roleNotHeld:
+            "You cannot do this as \(subject ?? "this role")\(facts). Choose another role, or let somebody do it who "
+                + "has that role here."
+        case .alreadyOpened: "This chain has been opened before\(facts). Go on with it, or open another."
+        case .schemeUnknown:
+            "The rules of this chain are not known here: \(subject ?? "scheme unknown")\(facts). Install the version "
+                + "of the program that has them."
+        default: nil
+        }
+    }
+
+    private var aboutValues: String? {
+        switch code {
+        case .notYourField: "\(named("Field")) is not yours to fill in\(facts). Leave it out."
+        case .fieldUnknown: "There is no such field here\(about). Check the spelling against the scheme."
+        case .fieldInvalid: "\(named("Field")) cannot have this value\(facts). Correct it."
+        case .fieldSealed:
+            "\(named("Field")) was signed and cannot be changed any more. Note the correction as a remark, or agree on "
+                + "a new chain."
+        case .conflictOpen:
+            "\(named("Field")) has two values that contradict each other\(facts). Look at both, set the right one, "
+                + "then try again."
+        case .missingField: "\(named("Field")) is missing. \(detail ?? "Fill it in.")"
+        case .forbiddenField: "\(named("Field")) must not be filled in. \(detail ?? "Clear it.")"
+        case .ruleBroken: "\(detail ?? "A rule of the scheme is not met. Correct the values.")\(about)"
+        case .discrepancy:
+            "Declared and received differ: \(detail ?? "look at both quantities and correct the wrong one.")"
+        default: nil
+        }
+    }
+
+    private var aboutSignatures: String? {
+        switch code {
+        case .signatureOutOfOrder:
+            "\(named("Signature")) must be given first. Get it, then try again."
+        case .alreadySigned: "\(named("Signature")) has been given already. Nothing more needs to be done."
+        case .notYourSignature: "\(named("Signature")) is not one that you can give here. Sign under another name."
+        case .snapshotMismatch:
+            "What was signed or handed over is not what the chain says now\(facts). Sync, look at it again, and repeat "
+                + "it."
+        default: nil
+        }
+    }
+
+    private var aboutHandoffs: String? {
+        switch code {
+        case .notTheHolder:
+            "The load is not with whoever does this\(facts). Sync to see who has it, and speak with them."
+        case .offerInvalid: "The offer is not one the scheme allows\(facts). Ask the giver for a new one."
+        case .offerUnknown: "No such offer is known\(facts). Ask the giver for a new one."
+        case .offerExpired: "The offer has ended\(facts). Ask the giver for a new one."
+        case .offerWithdrawn: "The giver has taken the offer back. Ask for a new one."
+        case .offerDeclined: "The offer has been declined. Ask the giver for a new one, if it was a mistake."
+        case .offerTaken:
+            "Somebody has accepted this offer before\(facts). Find out who has the load; a person must settle it."
+        case .macMismatch:
+            "The code was not made by the giver's device, or was changed. Do not take the load on it; ask for a new one."
+        case .ownOffer: "You cannot accept your own offer on the device that made it. Let the other side scan it."
+        case .chainClosed: "The chain is closed and takes nothing more. Open another, if there is more to say."
+        default: nil
+        }
+    }
+
+    private var about: String { subject.map { " (\($0))" } ?? "" }
+
+    private var unknown: String {
+        "It is not allowed: \(code)\(about)\(facts). Install the newest version of the program to read why."
+    }
+}

@@ -1,0 +1,224 @@
+package import Tallystick
+package import TallystickCrypto
+
+/// Everything this device can show of a chain; provisional where the server has not decided.
+package struct ChainView: Sendable {
+    /// The chain.
+    package let chain: UniqueID
+    /// What a person calls the scheme; nil where it is not known.
+    package let title: String?
+    /// The scheme; nil where it is not known, or the opening is not.
+    package let scheme: SchemeReference?
+    /// Who opened it, and when by their clock; nil where the opening is not known here.
+    package let opening: (party: Party, at: Timestamp)?
+    /// Who has the load.
+    package let holder: Party?
+    /// The legs, in order; the first may be missing where the load was taken by code alone.
+    package let legs: [Leg]
+    /// The offers, in the order of their ends.
+    package let offers: [Offer]
+    /// The remarks, in order.
+    package let notes: [Note]
+    /// Who else says to have taken the load.
+    package let contests: [Contest]
+    /// The events that wait, and for what.
+    package let waiting: [Waiting]
+    /// The refused events, with every reason.
+    package let refused: [Refused]
+    /// Own events that the server will probably refuse, as the chain is known now.
+    package let doubtful: [Refused]
+    /// What the scheme warned about at signatures.
+    package let warnings: [Reason]
+    /// Whether somebody disputes who has the load.
+    package let isContested: Bool
+    /// Whether there are events that need a newer version of the program.
+    package let needsNewerVersion: Bool
+    /// This device's events by how far they came.
+    package let counts: BadgeCounts
+    /// The badge.
+    package var badge: Badge { counts.badge }
+
+    /// A party, with its name where a certificate is known here.
+    package struct Party: Sendable {
+        /// The party.
+        package let id: UniqueID
+        /// What it is called.
+        package let name: String?
+        /// Whether this device acts for it.
+        package let isOwn: Bool
+        /// The name, or the identifier.
+        package var text: String { name ?? id.description }
+    }
+
+    /// One holder's turn.
+    package struct Leg: Sendable {
+        /// The event that began it.
+        package let event: Digest
+        /// The number; nil where the legs before it are not known here.
+        package let number: Int?
+        /// The role.
+        package let role: Name
+        /// What a person calls the role.
+        package let roleTitle: String?
+        /// The holder.
+        package let party: Party
+        /// Whether the load is with it now.
+        package let isCurrent: Bool
+        /// When it began, by the holder's clock.
+        package let at: Timestamp
+        /// The offer it was taken by.
+        package let offer: OfferID?
+        /// The hash of the snapshot that was received.
+        package let received: Digest?
+        /// How the handoff was judged.
+        package let finding: HandoffFinding?
+        /// The values, in the order of the scheme.
+        package let fields: [Field]
+        /// The signatures, in order.
+        package let signatures: [Signature]
+    }
+
+    /// A value.
+    package struct Field: Sendable {
+        /// Where it stands.
+        package let path: FieldPath
+        /// What a person calls it.
+        package let title: String?
+        /// The value.
+        package let value: JSON
+        /// What its codes stand for, where they are codes with titles.
+        package let codeTitles: [String]
+        /// The other values where several contradict each other; null is a clearing.
+        package let others: [JSON]
+        /// Whether several contradict each other.
+        package let isInConflict: Bool
+        /// Whether a signature has sealed it.
+        package let isSealed: Bool
+        /// Who wrote it; nil where the device is not known here.
+        package let party: Party?
+        /// When, by the writer's clock.
+        package let at: Timestamp
+    }
+
+    /// A signature.
+    package struct Signature: Sendable {
+        /// The signature's name.
+        package let name: Name
+        /// What a person calls it.
+        package let title: String?
+        /// The event.
+        package let event: Digest
+        /// Who signed.
+        package let party: Party
+        /// When, by the signer's clock.
+        package let at: Timestamp
+        /// The hash of what was signed.
+        package let snapshot: Digest
+        /// What the scheme warned about.
+        package let warnings: [Reason]
+    }
+
+    /// An offer.
+    package struct Offer: Sendable {
+        /// The offer.
+        package let id: OfferID
+        /// The handoff's name.
+        package let handoff: Name
+        /// What a person calls the handoff.
+        package let title: String?
+        /// The receiving role.
+        package let to: Name
+        /// The only party that may take it.
+        package let boundTo: Party?
+        /// The giver.
+        package let from: Party?
+        /// When it ends.
+        package let expires: Timestamp
+        /// What became of it.
+        package let state: State
+        /// What the code carries, where this device made the offer.
+        package let half: HandoffHalf?
+
+        /// What can become of an offer.
+        package enum State: Sendable, Equatable {
+            /// It can be taken.
+            case open
+            /// Its end has passed by this device's clock, and no acceptance is known.
+            case expired
+            /// The giver took it back.
+            case withdrawn
+            /// The taker refused the load.
+            case declined(why: String)
+            /// It was taken, by the leg of this event.
+            case taken(Digest)
+        }
+    }
+
+    /// A remark.
+    package struct Note: Sendable {
+        /// What was said.
+        package let text: String
+        /// Who said it.
+        package let party: Party
+        /// The role it was said in.
+        package let role: Name
+        /// When, by the author's clock.
+        package let at: Timestamp
+    }
+
+    /// Somebody who says to have taken the load too.
+    package struct Contest: Sendable {
+        /// The refused acceptance.
+        package let event: Digest
+        /// The offer.
+        package let offer: OfferID
+        /// Who says so.
+        package let party: Party
+        /// When, by their clock.
+        package let at: Timestamp
+    }
+
+    /// An event that waits.
+    package struct Waiting: Sendable {
+        /// The event.
+        package let event: Digest
+        /// Its type.
+        package let type: String
+        /// Whether this device said it.
+        package let isOwn: Bool
+        /// What it waits for.
+        package let awaits: [Awaited]
+    }
+
+    /// An event that is refused.
+    package struct Refused: Sendable {
+        /// The event.
+        package let event: Digest
+        /// The chain.
+        package let chain: UniqueID
+        /// Its type.
+        package let type: String
+        /// Whether this device said it.
+        package let isOwn: Bool
+        /// When it was said, by the author's clock.
+        package let at: Timestamp
+        /// When the server received it; nil where it is only expected to be refused.
+        package let received: Timestamp?
+        /// Every reason.
+        package let reasons: [Reason]
+        /// Whether a person has dealt with it.
+        package let isDealtWith: Bool
+    }
+}
+
+extension Awaited {
+    /// What is waited for, for a person.
+    package var sentence: String {
+        switch self {
+        case .event(let hash): "It waits for an earlier event (\(hash.hex.prefix(8))…) that has not reached the server."
+        case .offer(let offer): "It waits for the giver's device to send offer \(offer.short) to the server."
+        case .opening: "It waits for the opening of the chain to reach the server."
+        case .signature(let name): "It waits for the signature “\(name)” to reach the server."
+        }
+    }
+}
