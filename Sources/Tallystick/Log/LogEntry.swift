@@ -102,6 +102,15 @@ public struct LogEntry: Sendable, Equatable {
         return bytes
     }
 
+    /// SHA-256 of the entry as canonical JSON.
+    public func digest() throws(EventError) -> Digest {
+        do {
+            return SHA256.hash(try json.canonicalBytes())
+        } catch {
+            throw EventError(code: .notCanonical, message: error.description)
+        }
+    }
+
     /// Reads an entry.
     public init(_ json: JSON) throws(EventError) {
         let content: Content?

@@ -120,7 +120,8 @@ import Testing
             items: [
                 PullPage.Item(entry: entries[0], event: nil), PullPage.Item(entry: entries[1], event: events[1]),
             ],
-            certificates: told.teller.certificates
+            certificates: told.teller.certificates,
+            previous: after == 0 ? nil : SHA256.hash(Array("previous".utf8))
         )
     }
 
