@@ -50,7 +50,13 @@ struct Workload {
         for number in 0..<count {
             let seq = number % perChain + 1
             if seq == 1 {
-                chain = try id()
+                let made = UniqueID(
+                    openedBy: DeviceID(key.publicKey),
+                    milliseconds: start.milliseconds + Int64(number),
+                    random: SecureRandom.bytes(2)
+                )
+                guard let made else { throw Missing() }
+                chain = made
                 parents = []
             }
             let content: EventContent = seq == 1 ? .chainOpened(scheme.reference) : .fieldsSet(try values(number))

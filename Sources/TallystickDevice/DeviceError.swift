@@ -64,6 +64,8 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         package static let serverUnreachable = Code(rawValue: "server-unreachable")
         /// The server answered with something that it cannot have meant, or that is not signed by it.
         package static let serverMisbehaved = Code(rawValue: "server-misbehaved")
+        /// The server's log is not the one that this device was answered from before.
+        package static let logChanged = Code(rawValue: "log-changed")
         /// The server does not let this device in, or does not take a request.
         package static let serverRefused = Code(rawValue: "server-refused")
         /// An event alone is larger than the server takes.

@@ -29,6 +29,8 @@ private struct Auditing {
     var expected: [ChainLedger.Decision] = []
     var number = 0
     var position = 0
+    /// When the newest event so far was received.
+    var received: Timestamp?
     var unreadable: (line: Int, name: String?)?
 
     init(trusted: PublicKey?) {
@@ -194,7 +196,16 @@ private struct Auditing {
         switch entry.content {
         case .verdict(let verdict): take(verdict, line: line)
         case .revocation(let device, _): revoked.insert(device)
-        case .certificate, .unreadable: break
+        case .certificate(let digest, let device):
+            if let certificate = certificates[device], SHA256.hash(certificate.line) != digest {
+                report.find(
+                    .certificates,
+                    "certificate-differs",
+                    line: line,
+                    "the log has another certificate of device \(device) than the record"
+                )
+            }
+        case .unreadable: break
         }
     }
 
@@ -211,6 +222,16 @@ private struct Auditing {
             number = entry.number
         }
         if let pending, pending.event.event.hash == entry.event {
+            if let received, entry.received.milliseconds < received.milliseconds {
+                report.find(
+                    .entries,
+                    "time-order",
+                    line: line,
+                    event: entry.event.hex,
+                    "it says to have been received at \(entry.received), after one of \(received)"
+                )
+            }
+            received = entry.received
             decide(pending.event, entry: entry, line: pending.line)
             self.pending = nil
         } else if let unreadable {

@@ -31,8 +31,10 @@ public struct ChainState: Sendable {
     var known: [Digest: KnownEvent] = [:]
     var hashBySeq: [SeqKey: Digest] = [:]
     var hashByID: [IDKey: Digest] = [:]
-    /// Offers refused although the giver's own key made them: an acceptance of one has nothing to wait for.
-    var refusedOffers: [OfferID: Digest] = [:]
+    /// Offers refused although the giver's own key made them, by SHA-256 of their statement: an acceptance of one has
+    /// nothing to wait for. By the statement, which names the giver's key: an offer of the same name that somebody
+    /// else makes settles nothing.
+    var refusedOffers: [Digest: Digest] = [:]
     /// The events that are nobody's parent yet.
     public internal(set) var heads: Set<Digest> = []
 

@@ -59,7 +59,7 @@ extension Deciding {
             chain: event.chain,
             scheme: scheme.reference.hash
         )
-        if awaits.isEmpty, snapshot.hash != offer.snapshot {
+        if snapshot.hash != offer.snapshot {
             refuse(.snapshotMismatch, offer.id.description, "expected \(snapshot.hash), got \(offer.snapshot)")
         }
     }
@@ -109,7 +109,9 @@ extension Deciding {
         switch offer.end {
         case .open: break
         case .withdrawn: refuse(.offerWithdrawn, id)
-        case .declined: refuse(.offerDeclined, id)
+        case .declined(let by, _):
+            // A code can be photographed by anybody: who declines speaks for no other taker.
+            if by == certificate.party { refuse(.offerDeclined, id) }
         case .taken(let acceptance): refuse(.offerTaken, id, "event \(acceptance) accepted it first")
         }
     }
@@ -148,7 +150,7 @@ extension Deciding {
             return nil
         }
         if let offer = state.offers[statement.offer] { return offer }
-        if let refused = state.refusedOffers[statement.offer] {
+        if let refused = state.refusedOffers[SHA256.hash(statement.bytes)] {
             refuse(.offerUnknown, statement.offer.description, "the giver's event \(refused) was refused")
         } else if isProvisional {
             checkHalfAlone(half)

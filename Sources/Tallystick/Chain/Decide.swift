@@ -145,6 +145,9 @@ struct Deciding {
         if let opening = state.opening {
             refuse(.alreadyOpened, state.chain.description, "event \(opening.event) opened it")
         }
+        if !state.chain.isOpened(by: event.device) {
+            refuse(.chainNotYours, state.chain.description, "the identifier was made by another device")
+        }
         if event.seq != 1 || !event.parents.isEmpty {
             refuse(.parentsInvalid, nil, "an opening is its device's first word in a chain and has no parents")
         }

@@ -32,21 +32,32 @@ extension ChainState {
         if hashByID[idKey] == nil { hashByID[idKey] = event.hash }
     }
 
+    /// The reasons that only others' earlier words give.
+    private static let contestable: [ReasonCode] = [.offerTaken, .notTheHolder, .offerWithdrawn, .offerDeclined]
+
     private mutating func remember(refused arrival: Arrival, _ verdict: Verdict) {
         switch arrival.event.content {
         case .handoffAccepted(let half):
             let offer = half.statement.offer
             let taker = legs.first { $0.offer == offer }
             let wasFirst = taker ?? offers[offer].flatMap { leg(after: $0.leg) }
-            let isLate = verdict.reasons.contains { $0.code == .offerTaken || $0.code == .notTheHolder }
-            guard isLate, verdict.reasons.allSatisfy({ $0.code == .offerTaken || $0.code == .notTheHolder }),
+            // Refused for nothing but what others said first: two parties then say to have the load.
+            guard verdict.reasons.allSatisfy({ ChainState.contestable.contains($0.code) }),
                 let party = arrival.certificate?.party, wasFirst?.party != party
             else { return }
             contests.append(
                 Contest(acceptance: arrival.event.hash, offer: offer, party: party, at: arrival.event.at)
             )
         case .handoffOffered(let offer) where verdict.handoff?.mac == .matched:
-            if offers[offer.id] == nil { refusedOffers[offer.id] = arrival.event.hash }
+            guard let scheme, let index = scheme.handoff(offer.handoff)?.index,
+                let statement = HandoffStatement(
+                    offer,
+                    chain: chain,
+                    scheme: scheme.reference.hash,
+                    handoffIndex: index
+                )
+            else { return }
+            refusedOffers[SHA256.hash(statement.bytes)] = arrival.event.hash
         default: break
         }
     }

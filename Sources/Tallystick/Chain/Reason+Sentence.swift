@@ -2,7 +2,8 @@ extension ReasonCode {
     /// Every reason that this engine gives.
     public static let all: [ReasonCode] = [
         .notCanonical, .notAnEvent, .tooLarge, .badSignature, .unknownDevice, .certificateNotValid, .deviceRevoked,
-        .unsupportedVersion, .idReused, .sequenceForked, .parentsInvalid, .roleNotHeld, .alreadyOpened, .schemeUnknown,
+        .unsupportedVersion, .idReused, .sequenceForked, .parentsInvalid, .roleNotHeld, .alreadyOpened, .chainNotYours,
+        .schemeUnknown,
         .notYourField, .fieldUnknown, .fieldInvalid, .fieldSealed, .conflictOpen, .missingField, .forbiddenField,
         .ruleBroken, .discrepancy, .signatureOutOfOrder, .alreadySigned, .notYourSignature, .snapshotMismatch,
         .notTheHolder, .offerInvalid, .offerUnknown, .offerExpired, .offerWithdrawn, .offerDeclined, .offerTaken,
@@ -56,6 +57,8 @@ extension Reason {
             "You cannot do this as \(subject ?? "this role")\(facts). Choose another role, or let somebody do it who "
                 + "has that role here."
         case .alreadyOpened: "This chain has been opened before\(facts). Go on with it, or open another."
+        case .chainNotYours:
+            "This chain's identifier was made by another device, and only that one can open it. Open a chain of your own."
         case .schemeUnknown:
             "The rules of this chain are not known here: \(subject ?? "scheme unknown")\(facts). Install the version "
                 + "of the program that has them."

@@ -34,6 +34,8 @@ public struct ReasonCode: Hashable, Sendable, CustomStringConvertible {
     public static let roleNotHeld = ReasonCode("role-not-held")
     /// The chain is already open.
     public static let alreadyOpened = ReasonCode("already-opened")
+    /// The chain's identifier was made by another device, which alone may open it.
+    public static let chainNotYours = ReasonCode("chain-not-yours")
     /// The scheme is not known here.
     public static let schemeUnknown = ReasonCode("scheme-unknown")
     /// The field belongs to another role.

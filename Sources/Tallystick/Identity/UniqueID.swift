@@ -15,6 +15,29 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         low = 0x8000_0000_0000_0000 | (UniqueID.word(random[2...]) & 0x3FFF_FFFF_FFFF_FFFF)
     }
 
+    /// Names a chain that a device opens: the last 62 bits are a hash of the device and of the bits before.
+    ///
+    /// So an identifier says which device may open the chain, and nobody who reads it from a code can open the chain
+    /// first. Hashed are `tallystick/chain/v1`, a line feed, the device's 16 bytes and the identifier's first 8.
+    /// Nil if there are not two random bytes or the time does not fit 48 bits.
+    public init?(openedBy device: DeviceID, milliseconds: Int64, random: [UInt8]) {
+        guard random.count == 2, milliseconds >= 0, milliseconds < 1 << 48 else { return nil }
+        let first = UInt64(random[0] & 0x0F) << 8 | UInt64(random[1])
+        high = UInt64(milliseconds) << 16 | 0x7000 | first
+        low = UniqueID.seal(high: high, device: device)
+    }
+
+    /// Whether the identifier names a chain that this device may open.
+    public func isOpened(by device: DeviceID) -> Bool {
+        low == UniqueID.seal(high: high, device: device)
+    }
+
+    private static func seal(high: UInt64, device: DeviceID) -> UInt64 {
+        let first = (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - 8 * $0)) }
+        let digest = SHA256.hash(Array("tallystick/chain/v1\n".utf8) + device.bytes + first)
+        return 0x8000_0000_0000_0000 | word(digest.bytes.prefix(8)) & 0x3FFF_FFFF_FFFF_FFFF
+    }
+
     /// Reads the 16 bytes of an identifier, or nil if they are not one of version 7.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
@@ -53,9 +76,22 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// The bytes of two words, most significant first.
+    static func bytes(_ high: UInt64, _ low: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: high >> shift))
+        }
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: low >> shift))
+        }
+        return bytes
+    }
+
     /// The 16 bytes, most significant first.
     public var bytes: [UInt8] {
-        [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        UniqueID.bytes(high, low)
     }
 
     /// The milliseconds since 1970 at which the identifier says it was made; information only.
@@ -68,12 +104,16 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// The text of 36 characters.
     public var description: String {
-        let digits = Hex.encode(bytes).utf8
         var text: [UInt8] = []
         text.reserveCapacity(36)
-        for (index, digit) in digits.enumerated() {
-            if index == 8 || index == 12 || index == 16 || index == 20 { text.append(UInt8(ascii: "-")) }
-            text.append(digit)
+        var index = 0
+        for word in [high, low] {
+            for shift in stride(from: UInt64(60), through: 0, by: -4) {
+                if index == 8 || index == 12 || index == 16 || index == 20 { text.append(UInt8(ascii: "-")) }
+                index += 1
+                let digit = UInt8(truncatingIfNeeded: word >> shift & 15)
+                text.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            }
         }
         return String(decoding: text, as: UTF8.self)
     }

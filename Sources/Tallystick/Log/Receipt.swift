@@ -112,6 +112,10 @@ public struct PullPage: Sendable {
     public let items: [Item]
     /// The certificates of the devices that the page's events are of.
     public let certificates: [Certificate]
+    /// SHA-256 of the entry with the number that the page begins after, as canonical JSON; nil where there is none.
+    ///
+    /// A device that has another entry there knows that the log went back or was rewritten.
+    public let previous: Digest?
 
     /// An entry with the event it is about.
     public struct Item: Sendable {
@@ -135,8 +139,10 @@ public struct PullPage: Sendable {
         hasMore: Bool,
         now: Timestamp,
         items: [Item],
-        certificates: [Certificate]
+        certificates: [Certificate],
+        previous: Digest?
     ) {
+        self.previous = previous
         self.epoch = epoch
         self.after = after
         self.next = next
@@ -165,7 +171,7 @@ public struct PullPage: Sendable {
         let json = JSON.members([
             ("after", .integer(after)), ("certificates", .array(lines)), ("epoch", .string(epoch)),
             ("items", .array(elements)), ("more", .boolean(hasMore)), ("next", .integer(next)),
-            ("now", .string(now.description)),
+            ("now", .string(now.description)), ("previous", previous.map { .string($0.hex) } ?? .null),
         ])
         return try SignedObject.line(json, named: "page", by: key, domain: PushReceipt.domain)
     }
@@ -180,7 +186,8 @@ public struct PullPage: Sendable {
             let next = object.value["next"]?.integer, let hasMore = object.value["more"]?.boolean,
             let now = object.value["now"]?.text.flatMap(Timestamp.init(_:)),
             let items = object.value.member("items")?.value.elements,
-            let certificates = object.value["certificates"]?.elements, next - after == items.count
+            let certificates = object.value["certificates"]?.elements, next - after == items.count,
+            let previous = object.value["previous"]
         else {
             throw EventError(code: .notAnEvent, message: "expected a page without gaps, got another signed object")
         }
@@ -210,7 +217,8 @@ public struct PullPage: Sendable {
             hasMore: hasMore,
             now: now,
             items: read,
-            certificates: known
+            certificates: known,
+            previous: previous.text.flatMap(Digest.init(hex:))
         )
     }
 }

@@ -13,7 +13,7 @@ public struct FieldPath: Hashable, Comparable, Sendable, CustomStringConvertible
     public struct Line: Hashable, Sendable {
         /// The group's name.
         public let list: Name
-        /// The line's own name, given by whoever writes it.
+        /// The line's own name, given by whoever writes it: 1 to 32 ASCII letters, digits and hyphens.
         public let id: Name
     }
 
@@ -27,6 +27,8 @@ public struct FieldPath: Hashable, Comparable, Sendable, CustomStringConvertible
             line = nil
             field = first
         } else {
+            let id = names[1].text.utf8
+            guard id.count <= 32, !id.contains(UInt8(ascii: ".")), !id.contains(UInt8(ascii: "_")) else { return nil }
             line = Line(list: first, id: names[1])
             field = names.count == 3 ? names[2] : nil
         }

@@ -25,7 +25,12 @@ extension Scheme {
 
     private func single(_ text: String, for field: Field) -> ValueReading {
         switch field.type {
-        case .text, .identifier, .code, .date: return .value(.string(text))
+        case .text, .identifier, .date: return .value(.string(text))
+        case .code(let list):
+            // Waste codes are often written in pairs: 17 09 04.
+            let joined = text.filter { $0 != " " && $0 != "*" }
+            let isWritten = codeLists[list]?.code(text) == nil && codeLists[list]?.code(joined) != nil
+            return .value(.string(isWritten ? joined : text))
         case .integer:
             guard JSON.isProfileInteger(text) else { return .fault("expected a whole number, got “\(text)”") }
             return .value(.number(text))

@@ -56,8 +56,9 @@ extension Scheme {
             guard minimum...max(minimum, maximum) ~= count else {
                 return "expected \(minimum) to \(maximum) characters, got \(count)"
             }
-            // RFC 7493 allows NUL; screens, CSV files and C libraries on the way do not.
-            return text.utf8.contains(0) ? "expected a text without NUL characters" : nil
+            // JSON allows them; screens, CSV files and C libraries on the way do not, and some change what is read.
+            return text.unicodeScalars.contains(where: Scheme.isForbidden)
+                ? "expected a text without control characters and without marks that change the direction of writing" : nil
         case .integer(let minimum, let maximum):
             guard let integer = value.integer else { return "expected a whole number" }
             return integer >= minimum && integer <= maximum ? nil : "expected \(minimum) to \(maximum), got \(integer)"
@@ -88,6 +89,15 @@ extension Scheme {
                 return "expected one of these forms: \(patterns.map(\.name).joined(separator: ", "))"
             }
             return nil
+        }
+    }
+
+    /// Controls but line feed and tab, and the bidirectional overrides and isolates (Unicode Standard Annex 9).
+    static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A: false
+        case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
         }
     }
 

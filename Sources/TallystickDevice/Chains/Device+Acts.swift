@@ -25,8 +25,8 @@ extension Device {
         }
         let opener =
             try role ?? Device.onlyOne(openers, of: "roles to open it in", named: { $0 }, option: "--role ROLE")
-        guard let chain = UniqueID(milliseconds: now().milliseconds, random: random(10)) else {
-            throw DeviceError(.badInput, "expected ten random bytes for an identifier", remedy: "try again")
+        guard let chain = UniqueID(openedBy: id, milliseconds: now().milliseconds, random: random(2)) else {
+            throw DeviceError(.badInput, "expected two random bytes for an identifier", remedy: "try again")
         }
         return try say(chain) { _ in
             let opening = Word(role: opener, .chainOpened(scheme.reference))

@@ -70,6 +70,12 @@ enum Schema {
         ) STRICT;
         CREATE UNIQUE INDEX entries_of_chain ON entries (chain, number) WHERE number IS NOT NULL;
         CREATE INDEX entries_of_event ON entries (event);
+        CREATE TABLE former_entries (
+            epoch TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            json BLOB NOT NULL,
+            PRIMARY KEY (epoch, position, json)
+        ) STRICT;
         CREATE TABLE outbox (
             event TEXT PRIMARY KEY REFERENCES events (hash),
             chain TEXT NOT NULL,

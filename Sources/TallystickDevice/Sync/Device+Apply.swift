@@ -54,6 +54,13 @@ extension Device {
     ///
     /// Events are kept: other devices' are still signed, and come again with the new database's verdicts.
     func startOver(epoch: String) throws {
+        // Kept as evidence: they were signed, and what comes now may contradict them.
+        try database.run(
+            """
+            INSERT OR IGNORE INTO former_entries (epoch, position, json)
+            SELECT sync.epoch, entries.position, entries.json FROM entries, sync
+            """
+        )
         try database.run("DELETE FROM entries")
         try database.run("UPDATE sync SET epoch = ?, cursor = 0", epoch)
         try database.run(
@@ -165,7 +172,14 @@ extension Device {
             (json: try row.blob(0), hasFeed: !row.isNull(1))
         }
         if let stored {
-            guard stored.json == bytes, !stored.hasFeed || feed == nil else {
+            guard stored.json == bytes else {
+                throw DeviceError(
+                    .logChanged,
+                    "the server's log has another entry at position \(entry.position) than this device was given",
+                    remedy: "ask the server's operator whether its database was restored from a backup"
+                )
+            }
+            guard !stored.hasFeed || feed == nil else {
                 throw DeviceError.misbehaved("expected one entry at position \(entry.position), got two")
             }
             if let feed { try database.run("UPDATE entries SET feed = ? WHERE position = ?", feed, entry.position) }

@@ -42,7 +42,7 @@ extension Device {
         token: inout String?
     ) throws -> SyncReport {
         try atHome(home.path) {
-            let lease = Lease(name: Hex.encode(random(16)), database: database)
+            let lease = Lease(random: random(16), database: database)
             if case .whenDue = occasion, let due = try notDue() {
                 var report = SyncReport()
                 report.notBefore = due
@@ -117,11 +117,11 @@ private struct SyncDriver {
                 let device = device
                 let fault = try apply { report in try device.apply(receipt, for: lines, &report) }
                 if fault == nil { left.formUnion(lines.map(\.event)) }
-                action = fault.map { session.failed($0) } ?? session.saved()
+                action = fault.map { session.refused($0) } ?? session.saved()
             case .savePage(let page):
                 let device = device
                 let fault = try apply { report in try device.apply(page, &report) }
-                action = fault.map { session.failed($0) } ?? session.saved()
+                action = fault.map { session.refused($0) } ?? session.saved()
             case .startOver(let epoch):
                 let device = device
                 let fault = try apply { report in
@@ -157,6 +157,9 @@ private struct SyncDriver {
         guard let state, let authority = PublicKey(bytes: state.authority) else {
             throw StoreError(.corrupt, "expected the server's authority and epoch")
         }
+        let newest = try database.first("SELECT json FROM entries WHERE feed = ?", state.cursor) { row in
+            SHA256.hash(try row.blob(0))
+        }
         var keys: [DeviceID: PublicKey] = [:]
         for line in try database.query("SELECT line FROM certificates", row: { row in try row.blob(0) }) {
             let certificate = try Certificate(line: line)
@@ -168,6 +171,7 @@ private struct SyncDriver {
             authority: authority,
             epoch: state.epoch,
             cursor: state.cursor,
+            newest: newest,
             keys: keys,
             token: token
         )
@@ -192,7 +196,7 @@ private struct SyncDriver {
                 try lease.check(home: home)
                 try body(&report)
             }
-        } catch let error as DeviceError where error.code == .serverMisbehaved {
+        } catch let error as DeviceError where error.code == .serverMisbehaved || error.code == .logChanged {
             device.cache = cached
             return error
         } catch {

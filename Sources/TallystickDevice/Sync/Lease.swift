@@ -1,4 +1,6 @@
+import Glibc
 import Tallystick
+import TallystickCrypto
 import TallystickStore
 
 /// The right to synchronise a home, held by one process at a time and lost to the clock when its holder dies.
@@ -9,6 +11,23 @@ struct Lease {
     let name: String
     let database: Database
 
+    /// A lease of any name.
+    init(name: String, database: Database) {
+        self.name = name
+        self.database = database
+    }
+
+    /// Names a lease by the process that holds it, so that the lease of a process that died is nobody's.
+    init(random: [UInt8], database: Database) {
+        self.init(name: "\(getpid())-\(Hex.encode(random))", database: database)
+    }
+
+    /// Whether the process that took a lease of this name still runs.
+    private static func isAlive(holderOf name: String) -> Bool {
+        guard let text = name.split(separator: "-").first, let process = pid_t(text), process > 0 else { return true }
+        return kill(process, 0) == 0 || errno != ESRCH
+    }
+
     /// Takes the lease; throws `sync-busy` while somebody else has it.
     ///
     /// One that ends further away than any lease lasts was taken under another clock, and counts for nothing.
@@ -17,13 +36,13 @@ struct Lease {
             let held = try database.first("SELECT lease, lease_until_ms FROM sync") { row in
                 (name: try row.optionalText(0), until: try row.int64(1))
             }
-            if let held, let name = held.name, !sameBytes(name, self.name), held.until > now.milliseconds,
+            if let held, let name = held.name, !sameBytes(name, self.name), Lease.isAlive(holderOf: name), held.until > now.milliseconds,
                 held.until <= now.milliseconds + Lease.milliseconds
             {
                 throw DeviceError(
                     .syncBusy,
                     "another process synchronises the home \(home)",
-                    remedy: "let it finish; if it was killed, try again in three minutes"
+                    remedy: "let it finish; it gives up after three minutes"
                 )
             }
             try database.run(

@@ -47,7 +47,7 @@ struct SyncSession {
         case idle, challenging, answering(challenge: String), loading
         case pushing([Line])
         case pulling
-        case savingReceipt, savingPage(PullPage), parking, startingOver(PushReceipt?, [Line])
+        case savingReceipt(PushReceipt, [Line]), savingPage(PullPage), parking, startingOver(PushReceipt?, [Line])
         case done
     }
 
@@ -58,6 +58,8 @@ struct SyncSession {
     private let authority: PublicKey
     private var epoch: String
     private var cursor: Int
+    /// The hash of the entry at the cursor, as this device was given it.
+    private var newest: Digest?
     private var keys: [DeviceID: PublicKey]
     private var stage = Stage.idle
     /// Batches that wait for their turn, each to be sent in one piece.
@@ -76,9 +78,11 @@ struct SyncSession {
         authority: PublicKey,
         epoch: String,
         cursor: Int,
+        newest: Digest?,
         keys: [DeviceID: PublicKey],
         token: String?
     ) {
+        self.newest = newest
         self.device = device
         self.key = key
         self.authority = authority
@@ -110,13 +114,17 @@ struct SyncSession {
         case .savingReceipt, .parking: return nextBatch()
         case .savingPage(let page):
             cursor = page.next
+            if let last = page.items.last {
+                guard let digest = try? last.entry.digest() else { return stop(.misuse) }
+                newest = digest
+            }
             if page.hasMore { return pull() }
             stage = .done
             return .finish
         case .startingOver(let receipt, let lines):
             queue = []
             if let receipt {
-                stage = .savingReceipt
+                stage = .savingReceipt(receipt, lines)
                 return .saveReceipt(receipt, lines)
             }
             stage = .loading
@@ -139,6 +147,20 @@ struct SyncSession {
     /// What to do where no answer came.
     mutating func failed(_ error: DeviceError) -> Action {
         stop(error)
+    }
+
+    /// Goes on after what the server sent could not be saved.
+    mutating func refused(_ error: DeviceError) -> Action {
+        error.code == .logChanged ? logChanged() : failed(error)
+    }
+
+    /// The server's log has other entries than this device was given: everything is read and offered again, once.
+    mutating func logChanged() -> Action {
+        switch stage {
+        case .savingReceipt(let receipt, let lines): startOver(receipt.epoch, receipt, lines)
+        case .savingPage(let page): startOver(page.epoch, nil, [])
+        default: stop(.misuse)
+        }
     }
 
     // MARK: The session
@@ -256,7 +278,7 @@ struct SyncSession {
         else { return stop(.misbehaved("expected a receipt for the lines that were sent, got another"), lines) }
         mayRenew = true
         guard sameBytes(receipt.epoch, epoch) else { return startOver(receipt.epoch, receipt, lines) }
-        stage = .savingReceipt
+        stage = .savingReceipt(receipt, lines)
         return .saveReceipt(receipt, lines)
     }
 
@@ -318,6 +340,8 @@ struct SyncSession {
         }
         mayRenew = true
         guard sameBytes(page.epoch, epoch) else { return startOver(page.epoch, nil, []) }
+        // The log went back or was rewritten: a restored backup, or worse. All is read and offered again, and said.
+        if page.after == cursor, page.previous != newest { return startOver(page.epoch, nil, []) }
         if let fault = SyncSession.fault(of: page, after: cursor, keys: keys, authority: authority) {
             return stop(.misbehaved(fault))
         }
@@ -333,6 +357,7 @@ struct SyncSession {
         hasChangedEpoch = true
         epoch = new
         cursor = 0
+        newest = nil
         stage = .startingOver(receipt, lines)
         return .startOver(epoch: new)
     }

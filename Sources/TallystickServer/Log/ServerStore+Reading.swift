@@ -51,9 +51,24 @@ extension ServerStore {
                 now: now,
                 items: items,
                 certificates: try certificates(of: devices, in: database).map(\.line),
+                previous: try entry(numbered: after, in: database, for: party),
                 by: keys.authority
             )
         }
+    }
+
+    /// The hash of the entry with this number in a party's feed: a device that knows another there has been answered
+    /// from another log.
+    private func entry(numbered number: Int, in database: Database, for party: UniqueID) throws -> Digest? {
+        let json = try database.first(
+            """
+            SELECT entries.json FROM feed JOIN entries ON entries.position = feed.position
+            WHERE feed.party = (SELECT number FROM parties WHERE party = ?) AND feed.number = ?
+            """,
+            party.description,
+            number
+        ) { row in try row.text(0) }
+        return json.map { SHA256.hash(Array($0.utf8)) }
     }
 
     /// Certificates with their positions, in the order of the log.

@@ -48,6 +48,7 @@ enum SignedLines {
         now: Timestamp,
         items: [Item],
         certificates: [[UInt8]],
+        previous: Digest?,
         by key: SigningKey
     ) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -73,7 +74,8 @@ enum SignedLines {
             }
             append("}", to: &bytes)
         }
-        append("],\"more\":\(hasMore),\"next\":\(after + items.count),\"now\":\"\(now)\"}", to: &bytes)
+        append("],\"more\":\(hasMore),\"next\":\(after + items.count),\"now\":\"\(now)\",\"previous\":", to: &bytes)
+        append(previous.map { "\"\($0.hex)\"}" } ?? "null}", to: &bytes)
         return signed(bytes, named: "page", by: key)
     }
 

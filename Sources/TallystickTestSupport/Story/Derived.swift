@@ -28,6 +28,21 @@ package enum Derived {
         return id
     }
 
+    /// The identifier of a chain that a key's device opens, made of a name and a moment.
+    package static func chain(
+        _ name: String,
+        openedBy key: SigningKey,
+        at moment: Timestamp
+    ) throws(StoryError) -> UniqueID {
+        let chain = UniqueID(
+            openedBy: DeviceID(key.publicKey),
+            milliseconds: moment.milliseconds,
+            random: bytes("id/\(name)", count: 2)
+        )
+        guard let chain else { throw StoryError("expected a moment that fits an identifier, got \(moment)") }
+        return chain
+    }
+
     /// The offer of a name.
     package static func offer(_ name: String) throws(StoryError) -> OfferID {
         guard let id = OfferID(bytes: bytes("offer/\(name)", count: 8)) else {

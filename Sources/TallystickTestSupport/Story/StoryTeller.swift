@@ -22,11 +22,13 @@ package final class StoryTeller {
     package private(set) var certificates: [Certificate] = []
 
     /// Begins a story on 30 November 2026 at 08:00 UTC, under the UK waste transfer note unless told otherwise.
-    package init(_ name: String, scheme: Scheme? = nil) throws {
+    ///
+    /// The chain's identifier is made by the device that opens it: the actor called “producer” unless told otherwise.
+    package init(_ name: String, scheme: Scheme? = nil, openedBy opener: String = "producer") throws {
         self.name = name
         clock = ManualClock(try Derived.moment("2026-11-30T08:00:00.000Z"))
         self.scheme = try scheme ?? StoryTeller.wasteTransferNote.get()
-        chain = try Derived.id("\(name)/chain", at: clock.now)
+        chain = try Derived.chain("\(name)/chain", openedBy: Derived.key("\(name)/\(opener)"), at: clock.now)
         authority = try Derived.key("authority")
         secret = Derived.bytes("server-secret", count: 32)
     }

@@ -103,7 +103,16 @@ struct ConcurrencyTests {
         #expect(try first.view(chain).badge == .savedHere)
     }
 
-    @Test("take the lease of a process that died, once it has ended")
+    @Test("take the lease of a process that died at once")
+    func takeTheLeaseOfTheDead() throws {
+        let world = try World()
+        let device = try world.device("producer", roles: ["producer"])
+        // No process has a number above the kernel's greatest, 2^22.
+        try Lease(name: "\(1 << 23)-dead", database: device.database).take(at: world.clock.now, home: "")
+        _ = try device.sync(world.server.transport)
+    }
+
+    @Test("take any lease once it has ended")
     func takeADeadLease() throws {
         let world = try World()
         let device = try world.device("producer", roles: ["producer"])

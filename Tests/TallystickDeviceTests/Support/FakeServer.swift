@@ -67,6 +67,40 @@ final class FakeServer {
     func state(of chain: UniqueID) -> ChainState? { ledgers[chain]?.state }
     func waitingCount(of chain: UniqueID) -> Int { ledgers[chain]?.waiting.count ?? 0 }
 
+    /// What a backup holds of the log.
+    struct Backup {
+        fileprivate let ledgers: [UniqueID: ChainLedger]
+        fileprivate let entries: [LogEntry]
+        fileprivate let entriesOfChain: [UniqueID: [(entry: LogEntry, event: SignedEvent)]]
+        fileprivate let newest: [Digest: LogEntry]
+        fileprivate let lines: [Digest: SignedEvent]
+        fileprivate let members: [UniqueID: Set<UniqueID>]
+        fileprivate let feeds: [UniqueID: [PullPage.Item]]
+    }
+
+    func backup() -> Backup {
+        Backup(
+            ledgers: ledgers,
+            entries: entries,
+            entriesOfChain: entriesOfChain,
+            newest: newest,
+            lines: lines,
+            members: members,
+            feeds: feeds
+        )
+    }
+
+    /// Puts a backup back and says nothing of it, as copying an old file does.
+    func restore(_ backup: Backup) {
+        ledgers = backup.ledgers
+        entries = backup.entries
+        entriesOfChain = backup.entriesOfChain
+        newest = backup.newest
+        lines = backup.lines
+        members = backup.members
+        feeds = backup.feeds
+    }
+
     /// Loses everything but devices and invitations, as a restored backup may.
     func restoreEmpty(epoch: String) {
         self.epoch = epoch
@@ -272,7 +306,8 @@ final class FakeServer {
             hasMore: after + items.count < feed.count,
             now: now(),
             items: items,
-            certificates: authors.sorted().compactMap { certificates[$0] }
+            certificates: authors.sorted().compactMap { certificates[$0] },
+            previous: try feed.prefix(after).count == after ? feed.prefix(after).last?.entry.digest() : nil
         )
         return HTTPReply(status: 200, body: try (changePage?(page) ?? page).signed(by: signer) + [0x0A])
     }

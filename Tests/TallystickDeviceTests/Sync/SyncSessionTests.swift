@@ -21,6 +21,7 @@ struct SyncSessionTests {
             authority: authority.publicKey,
             epoch: "one",
             cursor: 5,
+            newest: nil,
             keys: [device: key.publicKey],
             token: token
         )
@@ -88,6 +89,7 @@ struct SyncSessionTests {
         hasMore: Bool = false,
         epoch: String = "one",
         certificates: [Certificate] = [],
+        previous: Digest? = nil,
         by signer: SigningKey? = nil
     ) throws -> HTTPReply {
         let page = PullPage(
@@ -97,7 +99,8 @@ struct SyncSessionTests {
             hasMore: hasMore,
             now: try #require(received),
             items: items,
-            certificates: certificates
+            certificates: certificates,
+            previous: previous
         )
         return HTTPReply(status: 200, body: try page.signed(by: signer ?? authority))
     }

@@ -262,8 +262,42 @@ struct SyncTests {
             hasMore: page.hasMore,
             now: page.now,
             items: items ?? page.items,
-            certificates: certificates ?? page.certificates
+            certificates: certificates ?? page.certificates,
+            previous: page.previous
         )
+    }
+
+    /// Whether the devices say something new before they meet the restored server: then positions are given twice.
+    @Test("offers everything again to a server that was restored from an older backup", arguments: [false, true])
+    func outlivesARestoredServer(saysMore: Bool) throws {
+        let story = try OfflineStoryTests.tell()
+        let server = story.world.server
+        _ = try story.producer.sync(server.transport)
+        let backup = server.backup()
+        for device in [story.carrier, story.receiver, story.producer, story.carrier] {
+            _ = try device.sync(server.transport)
+        }
+        #expect(try story.producer.view(story.chain).badge == .confirmed)
+        server.restore(backup)
+        if saysMore {
+            for device in [story.producer, story.carrier, story.receiver] {
+                _ = try device.note(story.chain, "after the restore")
+            }
+        }
+        var hasStartedOver = false
+        for device in [story.receiver, story.producer, story.carrier, story.producer, story.receiver, story.carrier] {
+            hasStartedOver = try device.sync(server.transport).hasStartedOver || hasStartedOver
+        }
+        #expect(hasStartedOver)
+        for device in [story.producer, story.carrier, story.receiver] {
+            let view = try device.view(story.chain)
+            #expect(view.badge == .confirmed, "\(view.refused)")
+            #expect(view.legs.map(\.number) == [1, 2, 3])
+            #expect(view.notes.count == (saysMore ? 3 : 0))
+            #expect(try device.outbox().rows.isEmpty)
+        }
+        #expect(server.waitingCount(of: story.chain) == 0)
+        #expect(server.state(of: story.chain)?.legs.count == 3)
     }
 
     @Test("uses nothing of a page that is wrong anywhere", arguments: 0..<7)

@@ -214,7 +214,8 @@ import Testing
             hasMore: false,
             now: now,
             items: [PullPage.Item(entry: entry, event: signed)],
-            certificates: []
+            certificates: [],
+            previous: nil
         )
         let authority = try Derived.key("authority")
         let read = try PullPage(line: page.signed(by: authority), signedBy: authority.publicKey)

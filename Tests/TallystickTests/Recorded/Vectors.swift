@@ -73,7 +73,8 @@ enum Vectors {
             hasMore: false,
             now: now,
             items: [PullPage.Item(entry: entry, event: opening)],
-            certificates: [certificate]
+            certificates: [certificate],
+            previous: nil
         )
         files.append(
             (
