@@ -54,19 +54,23 @@ struct CodePicture {
     /// The one offer in the picture; throws, by name, where there is none or more than one.
     func offer() throws(CommandError) -> HandoffHalf {
         var halves: [HandoffHalf] = []
+        var damaged: [[UInt8]] = []
         var damage: String?
         for symbol in symbols {
             switch symbol.reading {
             case .half(let half): if !halves.contains(half) { halves.append(half) }
-            case .damaged(let why): damage = why
+            case .damaged(let why):
+                if !damaged.contains(symbol.text) { damaged.append(symbol.text) }
+                damage = why
             case .foreign: break
             }
         }
-        if let half = halves.first, halves.count == 1 { return half }
-        if halves.count > 1 {
+        if let half = halves.first, halves.count == 1, damaged.isEmpty { return half }
+        // A damaged one counts: nobody can say that it was not the one that was meant.
+        if halves.count + damaged.count > 1 {
             throw failure(
                 "several-codes",
-                "there are \(halves.count) different offers in it",
+                "there are \(halves.count + damaged.count) different codes of ours in it",
                 "show one code at a time"
             )
         }

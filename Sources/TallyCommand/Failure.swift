@@ -76,14 +76,18 @@ enum Failure {
 
     /// On a device its home words what is wrong with its key; this is the server's key file.
     private static func describe(_ error: CryptoError) -> CommandError {
-        let isMissing = error.code == .fileNotFound
-        return CommandError(
-            exit: isMissing ? .noInput : error.code == .fileTooLarge ? .badInput : .failed,
-            code: error.code.rawValue,
-            message: error.message,
-            remedy: isMissing || error.code == .fileTooLarge
-                ? "put back the key file that `tally server init` made together with this database" : nil
-        )
+        let exit: ExitCode
+        var remedy: String?
+        switch error.code {
+        case .fileNotFound, .fileTooLarge:
+            exit = error.code == .fileNotFound ? .noInput : .badInput
+            remedy = "put back the key file that `tally server init` made together with this database"
+        case .diskFull:
+            exit = .failed
+            remedy = "free some space and run the command again"
+        default: exit = .failed
+        }
+        return CommandError(exit: exit, code: error.code.rawValue, message: error.message, remedy: remedy)
     }
 
     private static func describe(_ error: QRError) -> CommandError {

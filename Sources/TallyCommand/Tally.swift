@@ -43,7 +43,12 @@ struct Tally {
             .outbox, .sync,
             .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck,
             .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRebuild, .serverTrust,
-            .doctor, .completions(section: more), .manual(section: more),
+            .doctor,
+            .completions(
+                section: more,
+                examples: [("tally completions bash", "prints the script to source in ~/.bashrc")]
+            ),
+            .manual(section: more, examples: [("tally manual", "prints the page that man -l - shows")]),
         ],
         describe: { Failure.describe($0) }
     )

@@ -106,6 +106,18 @@ struct Workplace {
     static func short(_ chain: UniqueID) -> String { String(chain.description.suffix(8)) }
 }
 
+extension CommandDeclaration {
+    /// How a command ends that cannot work in its home.
+    static let homeExitCodes: [(code: ExitCode, says: String)] = [
+        (.badInput, "the home is damaged"), (.noInput, "there is no such home"),
+    ]
+    /// How a command ends that does not find its chain.
+    static let chainExitCodes: [(code: ExitCode, says: String)] = [
+        (.badInput, "the name fits several chains, something must be chosen, or the home is damaged"),
+        (.noInput, "there is no such chain or home"),
+    ]
+}
+
 extension ArgumentDeclaration {
     static let chain = ArgumentDeclaration("CHAIN", help: "the chain: its identifier, or a beginning or end of it")
     static let values = ArgumentDeclaration(

@@ -28,6 +28,8 @@ public struct CryptoError: Error, Equatable, CustomStringConvertible, Sendable {
         public static let fileExposed = Code(rawValue: "file-exposed")
         /// The file holds more bytes than the caller's limit.
         public static let fileTooLarge = Code(rawValue: "file-too-large")
+        /// There is no room left for the file on its disk, or in the quota.
+        public static let diskFull = Code(rawValue: "disk-full")
         /// The operating system refused to open, read, write, flush or close a file.
         public static let fileFailed = Code(rawValue: "file-failed")
     }

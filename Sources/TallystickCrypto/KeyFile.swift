@@ -70,6 +70,7 @@ private struct Descriptor: ~Copyable {
                 switch reason {
                 case EEXIST: .fileExists
                 case ENOENT where flags & O_CREAT == 0: .fileNotFound
+                case ENOSPC, EDQUOT: .diskFull
                 default: .fileFailed
                 }
             throw CryptoError(code, "could not \(toDo) \(path): \(text(reason))")
@@ -136,7 +137,8 @@ private struct Descriptor: ~Copyable {
     /// The error of the call that has just failed.
     private borrowing func failure(_ toDo: String) -> CryptoError {
         let reason = errno
-        return CryptoError(.fileFailed, "could not \(toDo) \(path): \(text(reason))")
+        let code: CryptoError.Code = reason == ENOSPC || reason == EDQUOT ? .diskFull : .fileFailed
+        return CryptoError(code, "could not \(toDo) \(path): \(text(reason))")
     }
 }
 

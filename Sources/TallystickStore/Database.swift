@@ -395,7 +395,10 @@ extension Database {
         guard isOpen else { return StoreError(.misuse, "expected an open database, got a closed one") }
         let system = unsafe sqlite3_system_errno(handle)
         let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "unknown error"
-        return StoreError(StoreError.Code(sqlite: code, errno: system), message, sqliteCode: Int(code))
+        let kind = StoreError.Code(sqlite: code, errno: system)
+        // SQLite calls some of these an I/O error, which says nothing to whoever has to make room.
+        let words = kind == .diskFull ? "the disk is full (\(message))" : message
+        return StoreError(kind, words, sqliteCode: Int(code))
     }
 
     /// Takes a statement back after use.

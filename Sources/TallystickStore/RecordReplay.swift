@@ -123,8 +123,9 @@ package enum ProjectionFile {
         } catch let error as StoreError where error.code == .notATallystickFile || error.code == .cannotOpen {
             throw StoreError(.fileExists, "expected a path for a new file, got \(path)")
         }
-        let database = try Database(path: path, mode: .create, applicationID: applicationID)
         do {
+            let database = try Database(path: path, mode: .create, applicationID: applicationID)
+            defer { database.close() }
             let replay = try database.transaction {
                 try database.execute(Projections.schema)
                 let projections = Projections(database)
@@ -136,10 +137,8 @@ package enum ProjectionFile {
                 )
             }
             try database.checkpoint()
-            database.close()
             return replay
         } catch {
-            database.close()
             // What is left is an empty file of our own; if it cannot be removed, the next attempt says so.
             for suffix in ["", "-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
             throw error

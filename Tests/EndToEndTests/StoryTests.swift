@@ -12,6 +12,7 @@ import Testing
         let world = try World()
         try world.makeServer()
         let server = try RunningServer(in: world)
+        defer { server.stop() }
         let parties = [
             ("producer", "Hartley Build Ltd", "producer"), ("first", "Pennine Skips Ltd", "carrier"),
             ("second", "Trent Bulk Haulage", "carrier"), ("receiver", "Erewash Recycling Park", "receiver"),

@@ -1,6 +1,9 @@
 extension CommandDeclaration {
     /// The command that prints a completion script: `completions SHELL`.
-    package static func completions(section: String) -> CommandDeclaration {
+    package static func completions(
+        section: String,
+        examples: [(line: String, says: String)] = []
+    ) -> CommandDeclaration {
         CommandDeclaration(
             ["completions"],
             summary: "Print the script that completes commands in a shell",
@@ -17,6 +20,7 @@ extension CommandDeclaration {
                     help: "the shell"
                 )
             ],
+            examples: examples,
             run: { invocation in
                 let name = try invocation.argument("SHELL")
                 guard let shell = CompletionScript.Shell(rawValue: name) else {
@@ -34,7 +38,10 @@ extension CommandDeclaration {
     }
 
     /// The command that prints the manual page: `manual`.
-    package static func manual(section: String) -> CommandDeclaration {
+    package static func manual(
+        section: String,
+        examples: [(line: String, says: String)] = []
+    ) -> CommandDeclaration {
         CommandDeclaration(
             ["manual"],
             summary: "Print the manual page",
@@ -42,6 +49,7 @@ extension CommandDeclaration {
             options: [
                 OptionDeclaration("date", value: "DATE", default: .described("no date"), help: "the date it shows")
             ],
+            examples: examples,
             run: { invocation in
                 let date = try invocation.option("date") ?? ""
                 let page = ManualPage(of: invocation.program, date: date).text

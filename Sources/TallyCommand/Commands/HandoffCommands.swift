@@ -30,7 +30,7 @@ extension CommandDeclaration {
             ("tally offer 1f0c3a9e --png code.png", "writes a picture of the code"),
             ("tally offer 1f0c3a9e --to receiver --for 30m", "shows the code on the terminal for half an hour"),
         ],
-        exitCodes: [(.noInput, "there is no such chain or home")],
+        exitCodes: chainExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)
@@ -128,7 +128,7 @@ extension CommandDeclaration {
             OptionDeclaration("why", value: "TEXT", help: "the reason"),
         ],
         examples: [("tally withdraw 1f0c3a9e --why 'wrong skip'", "takes the open offer back")],
-        exitCodes: [(.noInput, "there is no such chain, offer or home")],
+        exitCodes: [chainExitCodes[0], (.noInput, "there is no such chain, offer or home")],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)

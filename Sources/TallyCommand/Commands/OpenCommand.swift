@@ -91,7 +91,7 @@ extension CommandDeclaration {
         arguments: [.chain, ArgumentDeclaration("TEXT", help: "the remark")],
         examples: [("tally note 1f0c3a9e 'skip lid damaged on arrival'", "adds a remark")],
         exitCodes: [
-            (.badInput, "the remark is empty or too long"), (.noInput, "there is no such chain or home"),
+            (.badInput, "the remark is empty or too long, or the name fits several chains"), chainExitCodes[1],
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
@@ -114,7 +114,7 @@ extension CommandDeclaration {
         arguments: [.chain],
         options: [OptionDeclaration("as", value: "NAME", help: "the signature, where several are open to you")],
         examples: [("tally sign 1f0c3a9e", "signs, or says everything that is still missing")],
-        exitCodes: [(.noInput, "there is no such chain or home")],
+        exitCodes: chainExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)

@@ -32,7 +32,8 @@ extension CommandDeclaration {
             ("tally export 01932b1e-… --db server.sqlite -o load.jsonl", "on the server itself"),
         ],
         exitCodes: [
-            (.noInput, "there is no such chain or home"), (.unavailable, "the server was not reached"),
+            (.badInput, "the name fits several chains, or the database or home cannot be used"),
+            (.noInput, "there is no such chain, database or home"), (.unavailable, "the server was not reached"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let name = try invocation.argument("CHAIN")

@@ -11,7 +11,7 @@ extension CommandDeclaration {
         summary: "Show what has not reached the server, and when the last sync succeeded",
         section: Tally.field,
         examples: [("tally outbox", "counts by state and shows what waits to be sent")],
-        exitCodes: [(.noInput, "there is no such home")],
+        exitCodes: homeExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let status = try place.device.outbox()
@@ -40,7 +40,7 @@ extension CommandDeclaration {
             ("tally sync", "sends and fetches once"), ("tally sync --watch", "stays and retries by itself"),
         ],
         exitCodes: [
-            (.foundProblems, "with --strict: something is refused"), (.noInput, "there is no such home"),
+            (.foundProblems, "with --strict: something is refused"), homeExitCodes[0], homeExitCodes[1],
             (.unavailable, "the server was not reached; the work is saved"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in

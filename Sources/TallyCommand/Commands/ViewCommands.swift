@@ -16,7 +16,7 @@ extension CommandDeclaration {
             OptionDeclaration(flag: "contested", help: "only chains that two parties say to have taken over")
         ],
         examples: [("tally list", "shows each chain with its state")],
-        exitCodes: [(.noInput, "there is no such home")],
+        exitCodes: homeExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let onlyContested = try invocation.flag("contested")
@@ -70,7 +70,7 @@ extension CommandDeclaration {
         section: Tally.field,
         arguments: [.chain],
         examples: [("tally show 1f0c3a9e", "shows legs, values, signatures, offers, and what waits or was refused")],
-        exitCodes: [(.noInput, "there is no such chain or home")],
+        exitCodes: chainExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let page = ChainPage(view: try place.device.view(try place.chain(invocation)))
@@ -94,7 +94,10 @@ extension CommandDeclaration {
             OptionDeclaration(flag: "strict", help: "exit with 2 if there are any"),
         ],
         examples: [("tally refused", "shows each refused event with every reason and what to do")],
-        exitCodes: [(.foundProblems, "with --strict: there are refused events"), (.noInput, "there is no such home")],
+        exitCodes: [
+            (.foundProblems, "with --strict: there are refused events"), homeExitCodes[0],
+            (.noInput, "there is no such home or refused event"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             if let text = try invocation.option("done") {

@@ -176,7 +176,7 @@ package final class HTTPClient: Sendable {
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
             HTTPClientError(.other, "libcurl failed: \(reason)")
         default:
-            HTTPClientError(.unreachable, "the server was not reached: \(reason)")
+            HTTPClientError(.unreachable, reason)
         }
     }
 }

@@ -190,6 +190,12 @@ package struct DeviceHome: Sendable {
                 remedy: "if nobody else can have read it run “chmod 600 \(keyPath)”, else enrol a new device"
             )
         case .fileNotFound: keyMissing()
+        case .diskFull:
+            DeviceError(
+                .diskFull,
+                "the home \(path) has no room for the key: \(error.message)",
+                remedy: "free some space and run the command again"
+            )
         case .wrongLength, .fileTooLarge:
             DeviceError(
                 .damaged,

@@ -53,9 +53,25 @@ package final class ServerStore: Sendable {
         } catch let error as CryptoError where error.code == .fileExists {
             throw ServerError(.exists, "expected no keys yet, got some: \(keyPath)")
         }
+        do {
+            try createDatabase(at: path, keys: try ServerKeys(readFrom: keyPath), origin: origin, random: random)
+            return try open(path: path, schemes: schemes, random: random)
+        } catch {
+            // Nobody has been certified by these keys yet: half a server would only be in the way of the next attempt.
+            for file in [keyPath, path, path + "-wal", path + "-shm"] { _ = unsafe unlink(file) }
+            throw error
+        }
+    }
+
+    private static func createDatabase(
+        at path: String,
+        keys: ServerKeys,
+        origin: String,
+        random: @Sendable (Int) -> [UInt8]
+    ) throws {
         let database = try Database(path: path, mode: .create, applicationID: ServerSchema.applicationID)
+        defer { database.close() }
         try ServerSchema.migrator.migrate(database)
-        let keys = try ServerKeys(readFrom: keyPath)
         try database.transaction {
             let values = [
                 ("authority", Hex.encode(keys.authority.publicKey.bytes)), ("epoch", Hex.encode(random(16))),
@@ -63,8 +79,6 @@ package final class ServerStore: Sendable {
             ]
             for (name, value) in values { try database.run("INSERT INTO meta VALUES (?, ?)", name, value) }
         }
-        database.close()
-        return try open(path: path, schemes: schemes, random: random)
     }
 
     /// Opens a database with its keys.

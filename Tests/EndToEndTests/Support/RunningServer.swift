@@ -21,8 +21,7 @@ final class RunningProgram {
     }
 
     deinit {
-        if process.isRunning { process.terminate() }
-        process.waitUntilExit()
+        stop()
     }
 
     /// The next line of standard output; waits for it, and throws where the program ends instead.
@@ -47,7 +46,7 @@ final class RunningProgram {
     /// Sends a signal, waits for the end and gives the exit status, negative where a signal ended it.
     @discardableResult
     func stop(_ signal: Int32 = SIGTERM) -> Int32 {
-        kill(process.processIdentifier, signal)
+        if process.isRunning { kill(process.processIdentifier, signal) }
         process.waitUntilExit()
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
