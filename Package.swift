@@ -40,6 +40,8 @@ let package = Package(
         library("CTurboJPEG", package: "libturbojpeg0-dev", pkgConfig: "libturbojpeg"),
         library("CMicroHTTPD", package: "libmicrohttpd-dev", pkgConfig: "libmicrohttpd"),
         library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
+        // Calls of the system that Swift cannot make by itself.
+        .systemLibrary(name: "CLinux"),
 
         // Bytes in, bytes out.
         .target(name: "TallystickCrypto", dependencies: ["COpenSSL", "CSodium"], swiftSettings: strict),
@@ -60,7 +62,7 @@ let package = Package(
         ),
         .target(
             name: "TallystickQR",
-            dependencies: ["CQREncode", "CZBar", "CPNG", "CTurboJPEG"],
+            dependencies: ["CLinux", "CQREncode", "CZBar", "CPNG", "CTurboJPEG", "Tallystick", "TallystickCrypto"],
             swiftSettings: strict
         ),
         .target(
@@ -92,8 +94,8 @@ let package = Package(
         .executableTarget(
             name: "TallyBench",
             dependencies: [
-                "Schemes", "Tallystick", "TallystickCrypto", "TallystickDevice", "TallystickServer", "TallystickStore",
-                "TallystickTestSupport",
+                "Schemes", "Tallystick", "TallystickCrypto", "TallystickDevice", "TallystickQR", "TallystickServer",
+                "TallystickStore", "TallystickTestSupport",
             ],
             path: "Benchmarks",
             swiftSettings: checked
