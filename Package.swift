@@ -41,6 +41,8 @@ let package = Package(
         library("CMicroHTTPD", package: "libmicrohttpd-dev", pkgConfig: "libmicrohttpd"),
         library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
         library("CZlib", package: "zlib1g-dev", pkgConfig: "zlib"),
+        // Calls of the system that Swift cannot make by itself.
+        .systemLibrary(name: "CLinux"),
 
         // Bytes in, bytes out.
         .target(name: "TallystickCrypto", dependencies: ["COpenSSL", "CSodium"], swiftSettings: strict),
@@ -62,7 +64,7 @@ let package = Package(
         ),
         .target(
             name: "TallystickQR",
-            dependencies: ["CQREncode", "CZBar", "CPNG", "CTurboJPEG"],
+            dependencies: ["CLinux", "CQREncode", "CZBar", "CPNG", "CTurboJPEG", "Tallystick", "TallystickCrypto"],
             swiftSettings: strict
         ),
         .target(
@@ -94,8 +96,8 @@ let package = Package(
         .executableTarget(
             name: "TallyBench",
             dependencies: [
-                "Schemes", "Tallystick", "TallystickCrypto", "TallystickDevice", "TallystickServer", "TallystickStore",
-                "TallystickTestSupport",
+                "Schemes", "Tallystick", "TallystickCrypto", "TallystickDevice", "TallystickQR", "TallystickServer",
+                "TallystickStore", "TallystickTestSupport",
             ],
             path: "Benchmarks",
             swiftSettings: checked

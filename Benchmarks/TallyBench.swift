@@ -1,10 +1,15 @@
 import Foundation
 import Tallystick
+import TallystickQR
 
 /// Prints figures and ratios of one run; nothing here fails on time.
 @main
 struct TallyBench {
     static func main() throws {
+        // The child process that a picture is read in is this program once more, as with `tally`.
+        if CommandLine.arguments.dropFirst().first == DecoderProcess.argument {
+            exit(DecoderProcess.run { $0.starts(with: CompactCode.prefix.utf8) })
+        }
         let names = CommandLine.arguments.dropFirst()
         let isFast = names.contains("--fast")
         let wanted = names.filter { !$0.hasPrefix("--") }
@@ -13,6 +18,7 @@ struct TallyBench {
         print("Tallystick benchmark: medians of interleaved rounds on this machine, now. Compare within a run only.\n")
         if wanted.isEmpty || wanted.contains("engine") { try EngineBench.run(events: isFast ? 1_000 : 5_000) }
         if wanted.isEmpty || wanted.contains("device") { try DeviceBench.run(in: folder, rounds: isFast ? 2 : 7) }
+        if wanted.isEmpty || wanted.contains("qr") { try QRBench.run(in: folder, isFast: isFast) }
         if wanted.isEmpty || wanted.contains("server") { try ServerBench.run(in: folder, pushes: isFast ? 20 : 150) }
     }
 }

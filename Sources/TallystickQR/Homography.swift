@@ -71,63 +71,18 @@ package struct Homography: Equatable, Sendable {
         let point = Point((a * x + b * y + c) / w, (d * x + e * y + f) / w)
         return point.x.isFinite && point.y.isFinite ? point : nil
     }
-}
 
-extension GrayImage {
-    /// One side of a picture.
-    package enum Side: String, Sendable, CaseIterable {
-        /// The first row.
-        case top
-        /// The last column.
-        case right
-        /// The last row.
-        case bottom
-        /// The first column.
-        case left
+    /// The view whose results are stretched by two factors.
+    func scaled(by horizontal: Double, _ vertical: Double) -> Homography {
+        var result = self
+        (result.a, result.b, result.c) = (a * horizontal, b * horizontal, c * horizontal)
+        (result.d, result.e, result.f) = (d * vertical, e * vertical, f * vertical)
+        return result
     }
 
-    /// The shade between four pixels, by distance, at a point in pixel coordinates; points outside take the edge.
-    package func sample(_ point: Point) -> Double {
-        let x = GrayImage.clamp(point.x - 0.5, to: Double(width - 1))
-        let y = GrayImage.clamp(point.y - 0.5, to: Double(height - 1))
-        let (left, top) = (Int(x), Int(y))
-        let (right, bottom) = (min(left + 1, width - 1), min(top + 1, height - 1))
-        let (fx, fy) = (x - Double(left), y - Double(top))
-        let upper = Double(pixels[top * width + left]) * (1 - fx) + Double(pixels[top * width + right]) * fx
-        let lower = Double(pixels[bottom * width + left]) * (1 - fx) + Double(pixels[bottom * width + right]) * fx
-        return upper * (1 - fy) + lower * fy
-    }
-
-    // Written so that NaN becomes 0: converting it to an integer would trap.
-    private static func clamp(_ value: Double, to limit: Double) -> Double {
-        value > 0 ? (value < limit ? value : limit) : 0
-    }
-
-    /// The picture with one side shortened to a keystone by `percent` of its length, 0 to 90.
-    ///
-    /// The outside is filled with the nearest edge, since a white border makes the decoder lose more codes than the
-    /// warp finds (facts on QR decoding, section 5).
-    package func keystoned(_ side: Side, percent: Double) -> GrayImage {
-        let share = min(max(0, percent), 90) / 200
-        let (w, h) = (Double(width), Double(height))
-        var quad = Quadrilateral(Point(0, 0), Point(w, 0), Point(w, h), Point(0, h))
-        switch side {
-        case .top: (quad.topLeft.x, quad.topRight.x) = (w * share, w * (1 - share))
-        case .bottom: (quad.bottomLeft.x, quad.bottomRight.x) = (w * share, w * (1 - share))
-        case .left: (quad.topLeft.y, quad.bottomLeft.y) = (h * share, h * (1 - share))
-        case .right: (quad.topRight.y, quad.bottomRight.y) = (h * share, h * (1 - share))
-        }
-        let back = Homography(unitSquareTo: quad).inverse
-        var warped = pixels
-        var index = 0
-        for row in 0..<height {
-            for column in 0..<width {
-                if let unit = back.apply(Double(column) + 0.5, Double(row) + 0.5) {
-                    warped[index] = UInt8(clamping: Int(sample(Point(unit.x * w, unit.y * h)).rounded()))
-                }
-                index += 1
-            }
-        }
-        return GrayImage(width, height, warped)
+    /// Where a point comes to lie, as two numerators and the denominator they share, which may be 0.
+    @inline(__always)
+    func fraction(_ x: Double, _ y: Double) -> (x: Double, y: Double, w: Double) {
+        (a * x + b * y + c, d * x + e * y + f, g * x + h * y + i)
     }
 }

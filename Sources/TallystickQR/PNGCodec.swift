@@ -31,13 +31,16 @@ enum PNGCodec {
         // Without it libpng takes 16-bit files for linear light and brightens them.
         unsafe image.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
         let hasAlpha = unsafe image.format & png_uint_32(PNG_FORMAT_FLAG_ALPHA) != 0
-        unsafe image.format = hasAlpha ? png_uint_32(PNG_FORMAT_FLAG_ALPHA) : 0
-        let channels = hasAlpha ? 2 : 1
+        let hasColour = unsafe image.format & png_uint_32(PNG_FORMAT_FLAG_COLOR) != 0
+        unsafe image.format =
+            (hasAlpha ? png_uint_32(PNG_FORMAT_FLAG_ALPHA) : 0) | (hasColour ? png_uint_32(PNG_FORMAT_FLAG_COLOR) : 0)
+        let channels = (hasColour ? 3 : 1) + (hasAlpha ? 1 : 0)
         var pixels = [UInt8](repeating: 255, count: width * height * channels)
         let finished = unsafe pixels.withUnsafeMutableBytes { target in
             unsafe png_image_finish_read(&image, nil, target.baseAddress, Int32(width * channels), nil)
         }
         guard finished != 0 else { throw unsafe damaged(image) }
+        if hasColour { pixels = gray(pixels, channels: channels) }
         return GrayImage(width, height, hasAlpha ? onWhite(pixels) : pixels)
     }
 
@@ -63,6 +66,28 @@ enum PNGCodec {
         }
         guard written != 0, size <= bytes.count else { throw unsafe failure(image) }
         return Array(bytes.prefix(size))
+    }
+
+    /// Turns colours into shades, and leaves opacity where it is.
+    ///
+    /// Weighted as in JPEG (ITU-R BT.601), over the values as they are: libpng would weigh amounts of light, and makes
+    /// coloured modules too pale for libzbar so.
+    private static func gray(_ colours: [UInt8], channels: Int) -> [UInt8] {
+        let kept = channels - 2
+        let count = colours.count / channels
+        return unsafe GrayImage.bytes(count * kept) { target in
+            unsafe colours.withUnsafeBufferPointer { source in
+                for index in 0..<count {
+                    let place = index &* channels
+                    let red = unsafe Int32(source[place]) &* 19_595
+                    let green = unsafe Int32(source[place &+ 1]) &* 38_470
+                    let blue = unsafe Int32(source[place &+ 2]) &* 7_471  // 65,536 together
+                    let shade = UInt8(truncatingIfNeeded: (red &+ green &+ blue &+ 32_768) >> 16)
+                    unsafe target[index &* kept] = shade
+                    if kept == 2 { unsafe target[index &* 2 &+ 1] = source[place &+ 3] }
+                }
+            }
+        }
     }
 
     /// Puts pairs of shade and opacity on white.

@@ -42,6 +42,17 @@ struct PNGFile {
         )
     }
 
+    /// What the chunks of a name hold, in their order, up to the first that is cut off.
+    static func chunks(in bytes: [UInt8], named name: String) -> [[UInt8]] {
+        var found: [[UInt8]] = []
+        var position = PNGCodec.signature.count
+        while let chunk = chunk(in: bytes, at: position) {
+            if chunk.name == name { found.append(Array(bytes[(position + 8)..<(position + 8 + chunk.length)])) }
+            position += 12 + chunk.length
+        }
+        return found
+    }
+
     /// The chunk at a position, or nil where the file has no room for all of it.
     private static func chunk(in bytes: [UInt8], at position: Int) -> (name: String, length: Int)? {
         guard bytes.count - position >= 12 else { return nil }

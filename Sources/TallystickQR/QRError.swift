@@ -20,6 +20,12 @@ package struct QRError: Error, Equatable, Sendable, CustomStringConvertible {
         case imageTooLarge = "image-too-large"
         /// The file ends early, contradicts itself or does not decode.
         case imageDamaged = "image-damaged"
+        /// The picture holds more codes than anybody shows at once.
+        case tooManyCodes = "too-many-codes"
+        /// The process that looked at the picture ended without an answer, or with one that is none.
+        case decoderFailed = "decoder-failed"
+        /// The process that looked at the picture had no answer in time and was ended.
+        case decoderTimeout = "decoder-timeout"
         /// A library refused its set-up or ran out of memory.
         case libraryFailure = "library-failure"
     }

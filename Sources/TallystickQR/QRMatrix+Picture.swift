@@ -46,7 +46,7 @@ extension QRMatrix {
 }
 
 /// Caption lines laid out in the bitmap font for a picture of a given width.
-private struct CaptionDrawing {
+struct CaptionDrawing {
     private let lines: [String]
     private let scale: Int
     private let margin: Int

@@ -6,6 +6,35 @@ package struct TerminalPicture: Equatable, Sendable {
     package let columns: Int
     /// Lines.
     package let rows: Int
+
+    /// What moves the cursor from below this picture to its beginning, so that the next one is drawn over it.
+    package var redraw: String { "\r\u{1B}[\(rows)A" }
+
+    /// The picture with words centred below it, in the same colours, on a line of their own; cut where too long.
+    package func labelled(_ words: String) -> TerminalPicture {
+        let shown = Caption.clean(words).map { $0.isASCII ? $0 : "?" }.prefix(columns)
+        let left = (columns - shown.count) / 2
+        let right = columns - shown.count - left
+        let line = String(repeating: " ", count: left) + String(shown) + String(repeating: " ", count: right)
+        return TerminalPicture(
+            text: text + QRMatrix.terminalColours + line + QRMatrix.terminalReset + "\n",
+            columns: columns,
+            rows: rows + 1
+        )
+    }
+
+    /// Why a window cannot show the picture, and one line below it for the cursor; nil where it can.
+    ///
+    /// A measure that is not known counts as enough.
+    package func tooSmall(windowColumns: Int?, windowRows: Int?) -> String? {
+        let fits = (windowColumns ?? .max) >= columns && (windowRows ?? .max) > rows
+        if fits { return nil }
+        func said(_ count: Int?) -> String { count.map { "\($0)" } ?? "an unknown number of" }
+        return """
+            the code needs \(columns) columns and \(rows + 1) rows, \
+            the window has \(said(windowColumns)) columns and \(said(windowRows)) rows
+            """
+    }
 }
 
 extension QRMatrix {

@@ -5,7 +5,7 @@ import CZBar
     private let handle: OpaquePointer
 
     /// What libzbar found: the bytes it holds, and whether it is a whole code or a part of a set.
-    struct Result {
+    struct Result: Equatable {
         let bytes: [UInt8]
         let isWhole: Bool
     }
@@ -22,7 +22,7 @@ import CZBar
             (ZBAR_NONE, ZBAR_CFG_ENABLE, 0),
             (ZBAR_QRCODE, ZBAR_CFG_ENABLE, 1),
             (ZBAR_QRCODE, ZBAR_CFG_BINARY, 1),
-            (ZBAR_NONE, ZBAR_CFG_TEST_INVERTED, 1),
+            (ZBAR_NONE, ZBAR_CFG_TEST_INVERTED, 0),  // the negative is scanned on its own
             (ZBAR_NONE, ZBAR_CFG_X_DENSITY, 1),
             (ZBAR_NONE, ZBAR_CFG_Y_DENSITY, 1),
         ]
@@ -54,6 +54,13 @@ import CZBar
             }
             return unsafe results(of: image)
         }
+    }
+
+    /// The version of the library in use: major, minor, patch; nil where it does not say.
+    static var version: (Int, Int, Int)? {
+        var (major, minor, patch) = (UInt32(0), UInt32(0), UInt32(0))
+        guard unsafe zbar_version(&major, &minor, &patch) == 0 else { return nil }
+        return (Int(major), Int(minor), Int(patch))
     }
 
     private func results(of image: OpaquePointer) -> [Result] {

@@ -20,15 +20,91 @@ package enum PhotoSimulator {
         noise: Double = 0,
         seed: UInt64
     ) throws(QRError) -> GrayImage {
-        var random = SplitMix64(seed: seed)
         let width = code.width + code.width * 2 / 5
         let height = code.height + code.height * 2 / 5
+        let view = View(
+            width: width,
+            height: height,
+            center: Point(Double(width) / 2, Double(height) / 2),
+            scale: 1,
+            tiltPercent: tiltPercent,
+            rotationDegrees: rotationDegrees
+        )
+        return try photograph(code, view, blurSigma: blurSigma, noise: noise, seed: seed)
+    }
+
+    /// Photographs a code picture on a large table, as a phone held far from it would.
+    ///
+    /// The code picture covers `areaPercent` of `width` × `height` pixels, 0.1 to 60, before it is tilted, somewhere
+    /// not far from the middle; all else as for a photograph of the code alone.
+    package static func scene(
+        _ code: GrayImage,
+        width: Int,
+        height: Int,
+        areaPercent: Double,
+        tiltPercent: Double = 0,
+        rotationDegrees: Double = 0,
+        blurSigma: Double = 0,
+        noise: Double = 0,
+        seed: UInt64
+    ) throws(QRError) -> GrayImage {
+        var random = SplitMix64(seed: ~seed)
+        let share = min(max(0.1, areaPercent), 60) / 100
+        let area = Double(code.width) * Double(code.height)
+        func middle(_ length: Int) -> Double { Double(length) * (0.44 + 0.12 * random.unit()) }
+        let view = View(
+            width: width,
+            height: height,
+            center: Point(middle(width), middle(height)),
+            scale: (Double(width) * Double(height) * share / area).squareRoot(),
+            tiltPercent: tiltPercent,
+            rotationDegrees: rotationDegrees
+        )
+        return try photograph(code, view, blurSigma: blurSigma, noise: noise, seed: seed)
+    }
+
+    /// Where the camera stands.
+    private struct View {
+        let width: Int
+        let height: Int
+        let center: Point
+        let scale: Double
+        let tiltPercent: Double
+        let rotationDegrees: Double
+
+        /// Where the corners of the paper lie in the photograph.
+        func outline(of code: GrayImage) -> Quadrilateral {
+            let share = min(max(0, tiltPercent), 80) / 100
+            let (halfWidth, halfHeight) = (Double(code.width) / 2 * scale, Double(code.height) / 2 * scale)
+            // What leans back is not only narrower at the far side but also looks less high.
+            let top = -halfHeight * (1 - share / 2)
+            let angle = rotationDegrees * Double.pi / 180
+            func place(_ x: Double, _ y: Double) -> Point {
+                Point(center.x + x * cos(angle) - y * sin(angle), center.y + x * sin(angle) + y * cos(angle))
+            }
+            return Quadrilateral(
+                place(-halfWidth * (1 - share), top),
+                place(halfWidth * (1 - share), top),
+                place(halfWidth, halfHeight),
+                place(-halfWidth, halfHeight)
+            )
+        }
+    }
+
+    private static func photograph(
+        _ code: GrayImage,
+        _ view: View,
+        blurSigma: Double,
+        noise: Double,
+        seed: UInt64
+    ) throws(QRError) -> GrayImage {
+        var random = SplitMix64(seed: seed)
+        let (width, height) = (view.width, view.height)
         let table = Table(random: &random)
         let light = Light(width: width, height: height, random: &random)
-        let paper = outline(code, width: width, height: height, tilt: tiltPercent, rotation: rotationDegrees)
-        let back = Homography(unitSquareTo: paper).inverse
+        let back = Homography(unitSquareTo: view.outline(of: code)).inverse
 
-        var pixels = [UInt8](repeating: 0, count: width * height)
+        var pixels = [UInt8](repeating: 0, count: try GrayImage(width: width, height: height, shade: 0).pixels.count)
         for y in 0..<height {
             for x in 0..<width {
                 let (px, py) = (Double(x) + 0.5, Double(y) + 0.5)
@@ -42,44 +118,21 @@ package enum PhotoSimulator {
                 pixels[y * width + x] = byte(shade * light.strength(px, py))
             }
         }
-        let sharp = try GrayImage(width: width, height: height, pixels: pixels)
-        let soft = sharp.blurred(sigma: blurSigma)
-        guard noise > 0 else { return soft }
-        return try GrayImage(
-            width: width,
-            height: height,
-            pixels: soft.pixels.map { byte(Double($0) + random.normal() * noise) }
-        )
+        let soft = try GrayImage(width: width, height: height, pixels: pixels).blurred(sigma: blurSigma)
+        return noise > 0 ? try noisy(soft, noise, &random) : soft
     }
 
-    /// Where the corners of the paper lie in the photograph.
-    private static func outline(
-        _ code: GrayImage,
-        width: Int,
-        height: Int,
-        tilt: Double,
-        rotation: Double
-    ) -> Quadrilateral {
-        let share = min(max(0, tilt), 80) / 100
-        let (halfWidth, halfHeight) = (Double(code.width) / 2, Double(code.height) / 2)
-        // What leans back is not only narrower at the far side but also looks less high.
-        let top = -halfHeight * (1 - share / 2)
-        let angle = rotation * Double.pi / 180
-        func place(_ x: Double, _ y: Double) -> Point {
-            Point(
-                Double(width) / 2 + x * cos(angle) - y * sin(angle),
-                Double(height) / 2 + x * sin(angle) + y * cos(angle)
-            )
-        }
-        return Quadrilateral(
-            place(-halfWidth * (1 - share), top),
-            place(halfWidth * (1 - share), top),
-            place(halfWidth, halfHeight),
-            place(-halfWidth, halfHeight)
-        )
+    static func noisy(
+        _ picture: GrayImage,
+        _ noise: Double,
+        _ random: inout SplitMix64
+    ) throws(QRError) -> GrayImage {
+        var pixels = picture.pixels
+        for index in pixels.indices { pixels[index] = byte(Double(pixels[index]) + random.normal() * noise) }
+        return try GrayImage(width: picture.width, height: picture.height, pixels: pixels)
     }
 
-    fileprivate static func byte(_ shade: Double) -> UInt8 {
+    static func byte(_ shade: Double) -> UInt8 {
         shade > 0 ? UInt8(min(255, shade.rounded())) : 0
     }
 }
@@ -133,7 +186,7 @@ private struct Light {
 }
 
 /// Random numbers that are the same on every machine for a seed (Steele, Lea and Flood 2014).
-private struct SplitMix64 {
+struct SplitMix64 {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
