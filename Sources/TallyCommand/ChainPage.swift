@@ -27,6 +27,14 @@ struct ChainPage {
         if view.opening == nil {
             console.print("  taken over by code: what others said of the load comes with `tally sync`")
         }
+        for received in view.received {
+            heading("As received by code: \(received.title ?? "\(received.from) to \(received.to)")")
+            for field in received.fields {
+                let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
+                let codes = field.codeTitles.isEmpty ? "" : " (\(field.codeTitles.joined(separator: ", ")))"
+                console.print("    " + Console.plain("\(label)\(field.title ?? field.path.description): \(Scheme.text(of: field.value))\(codes)"))
+            }
+        }
         for leg in view.legs {
             heading("\(leg.number.map { "Leg \($0)" } ?? "Leg"): \(leg.roleTitle ?? leg.role.text), \(name(leg.party))")
             console.print("  since \(Moment.text(leg.at))\(leg.isCurrent ? ", has the load" : "")\(finding(of: leg))")
@@ -46,6 +54,11 @@ struct ChainPage {
                 console.print(
                     "  \(offer.id.short) to a \(offer.to), until \(Moment.text(offer.expires)): \(words(offer.state))"
                 )
+                if let reply = offer.reply {
+                    let taker = reply.taker.map { name($0) } ?? "the taker"
+                    let at = reply.at.map(Moment.text) ?? "at an unknown time"
+                    console.print("    both halves held: \(taker) \(reply.isAcceptance ? "accepted" : "declined"), \(at)")
+                }
             }
         }
         if !view.notes.isEmpty {
@@ -146,6 +159,21 @@ extension ChainPage {
             ("holder", view.holder.map { party($0) } ?? .null),
             ("openedBy", view.opening.map { party($0.party) } ?? .null),
             ("legs", .array(view.legs.map { leg($0) })),
+            (
+                "received",
+                .array(
+                    view.received.map { received in
+                        .object([
+                            ("from", .string(received.from.text)), ("to", .string(received.to.text)),
+                            ("snapshot", .string(received.snapshot.hex)),
+                            (
+                                "values",
+                                .object(received.fields.map { ($0.path.description, JSONOutput($0.value)) })
+                            ),
+                        ])
+                    }
+                )
+            ),
             ("offers", .array(view.offers.map { offer($0) })),
             (
                 "contests",
@@ -265,6 +293,15 @@ extension ChainPage {
             ("offer", .string(offer.id.description)), ("handoff", .string(offer.handoff.text)),
             ("to", .string(offer.to.text)), ("expires", .string(offer.expires.description)),
             ("state", .string(state)), ("why", .optional(why)),
+            (
+                "reply",
+                offer.reply.map { reply in
+                    .object([
+                        ("accepted", .bool(reply.isAcceptance)), ("taker", .optional(reply.taker?.name)),
+                        ("at", .optional(reply.at?.description)), ("event", .string(reply.event.hex)),
+                    ])
+                } ?? .null
+            ),
         ])
     }
 }

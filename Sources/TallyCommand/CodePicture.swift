@@ -9,7 +9,7 @@ struct CodePicture {
     let symbols: [Symbol]
 
     struct Symbol {
-        let reading: CompactCode.Reading
+        let reading: CodeMessage.Reading
         let text: [UInt8]
         let stage: String
         let isPartial: Bool
@@ -22,14 +22,21 @@ struct CodePicture {
         self.path = path
         let bytes = try Files.read(path, limit: CodePicture.largest)
         if bytes.starts(with: CompactCode.prefix.utf8) {
-            var text = bytes
-            while text.last == 0x0A || text.last == 0x0D { text.removeLast() }
-            symbols = [Symbol(reading: CompactCode.read(text), text: text, stage: "text", isPartial: false)]
+            // One text a line: the parts of a long message are several.
+            symbols = bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { line in
+                Symbol(reading: CodeMessage.read(text: Array(line)), text: Array(line), stage: "text", isPartial: false)
+            }
             return
         }
-        let image: GrayImage
-        do {
-            image = try ImageReader.read(bytes)
+        do throws(QRError) {
+            symbols = try PictureDecoder.ownProgram.symbols(in: bytes).map { symbol in
+                Symbol(
+                    reading: CodeMessage.read(text: symbol.bytes),
+                    text: symbol.bytes,
+                    stage: symbol.stage,
+                    isPartial: symbol.kind == .partial
+                )
+            }
         } catch {
             throw CommandError(
                 exit: .badInput,
@@ -38,51 +45,72 @@ struct CodePicture {
                 remedy: "take the picture again, as PNG or JPEG"
             )
         }
-        let found = try QRDecoder.symbols(in: image) { bytes in
-            if case .half = CompactCode.read(bytes) { true } else { false }
+    }
+}
+
+/// The one message that some pictures hold together.
+struct ScannedMessage {
+    /// The pictures' paths, for messages.
+    let paths: String
+    /// The whole messages, each once; joined ones among them.
+    private(set) var messages: [CodeMessage] = []
+    /// How many parts there are of messages that are not whole.
+    private(set) var incomplete: [(have: Int, count: Int)] = []
+    private var damaged: [[UInt8]] = []
+    private var damage: String?
+    private var hasForeign = false
+
+    init(_ pictures: [CodePicture]) {
+        paths = pictures.map(\.path).joined(separator: ", ")
+        var joiner = PartJoiner()
+        for symbol in pictures.flatMap(\.symbols) {
+            switch symbol.reading {
+            case .message(.part(let part)):
+                switch joiner.add(part) {
+                case .complete(let bytes): take(CodeMessage.read(bytes: bytes), text: bytes)
+                case .incomplete: break
+                case .damaged: take(.damaged("its parts do not fit together"), text: symbol.text)
+                }
+            case .foreign: hasForeign = true
+            case let reading: take(reading, text: symbol.text)
+            }
         }
-        symbols = found.map { symbol in
-            Symbol(
-                reading: CompactCode.read(symbol.bytes),
-                text: symbol.bytes,
-                stage: symbol.stage,
-                isPartial: symbol.kind == .partial
-            )
+        incomplete = joiner.missing
+    }
+
+    private mutating func take(_ reading: CodeMessage.Reading, text: [UInt8]) {
+        switch reading {
+        case .message(let message): if !messages.contains(message) { messages.append(message) }
+        case .damaged(let why):
+            if !damaged.contains(text) { damaged.append(text) }
+            damage = why
+        case .foreign: hasForeign = true
         }
     }
 
-    /// The one offer in the picture; throws, by name, where there is none or more than one.
-    func offer() throws(CommandError) -> HandoffHalf {
-        var halves: [HandoffHalf] = []
-        var damaged: [[UInt8]] = []
-        var damage: String?
-        for symbol in symbols {
-            switch symbol.reading {
-            case .half(let half): if !halves.contains(half) { halves.append(half) }
-            case .damaged(let why):
-                if !damaged.contains(symbol.text) { damaged.append(symbol.text) }
-                damage = why
-            case .foreign: break
-            }
-        }
-        if let half = halves.first, halves.count == 1, damaged.isEmpty { return half }
+    /// The one whole message; throws, by name, where there is none or more than one.
+    func only() throws(CommandError) -> CodeMessage {
+        if let message = messages.first, messages.count == 1, damaged.isEmpty { return message }
         // A damaged one counts: nobody can say that it was not the one that was meant.
-        if halves.count + damaged.count > 1 {
+        if messages.count + damaged.count > 1 {
             throw failure(
                 "several-codes",
-                "there are \(halves.count + damaged.count) different codes of ours in it",
+                "there are \(messages.count + damaged.count) different codes of ours in it",
                 "show one code at a time"
             )
         }
         if let damage {
+            throw failure("damaged-code", "the code is one of ours but damaged: \(damage)", "ask to be shown it again")
+        }
+        if let part = incomplete.first {
             throw failure(
-                "damaged-code",
-                "the code is one of ours but damaged: \(damage)",
-                "ask the giver to show it again"
+                "parts-missing",
+                "\(part.have) of \(part.count) parts of the code were read",
+                "take another picture of the rest and add it with --also FILE"
             )
         }
-        if !symbols.isEmpty {
-            throw failure("foreign-code", "the code in it is not a handoff", "look at it with `tally scan`")
+        if hasForeign {
+            throw failure("foreign-code", "the code in it is not one of ours", "look at it with `tally scan`")
         }
         throw failure(
             "no-code",
@@ -91,51 +119,42 @@ struct CodePicture {
         )
     }
 
+    /// The offer in the pictures, compact or full.
+    func offer() throws(CommandError) -> (half: HandoffHalf, full: FullCode?) {
+        switch try only() {
+        case .offer(let half): return (half, nil)
+        case .full(let code): return (code.half, code)
+        case .reply, .fullReply:
+            throw failure("other-code", "the code is a taker's reply, not an offer", "the giver reads it with `tally ack`")
+        case .challenge:
+            throw failure(
+                "other-code",
+                "the code is a taker's challenge, not an offer",
+                "the giver answers it with `tally offer --challenge IMAGE`"
+            )
+        case .part: throw failure("parts-missing", "it is one part of a code", "add the others with --also FILE")
+        }
+    }
+
+    /// The reply in the pictures.
+    func reply() throws(CommandError) -> (reply: HandoffReply, full: FullReply?) {
+        switch try only() {
+        case .reply(let reply): return (reply, nil)
+        case .fullReply(let full): return (full.reply, full)
+        case .offer, .full, .challenge, .part:
+            throw failure("other-code", "the code is not a taker's reply", "the taker makes one with `tally accept --reply FILE`")
+        }
+    }
+
+    /// The challenge in the pictures.
+    func challenge() throws(CommandError) -> HandoffChallenge {
+        guard case .challenge(let challenge) = try only() else {
+            throw failure("other-code", "the code is not a challenge", "the taker makes one with `tally challenge`")
+        }
+        return challenge
+    }
+
     private func failure(_ code: String, _ message: String, _ remedy: String) -> CommandError {
-        CommandError(exit: .badInput, code: code, message: "\(path): \(message)", remedy: remedy)
-    }
-}
-
-/// What an offer's code says, for a person.
-struct OfferPage {
-    let half: HandoffHalf
-    let scheme: Scheme?
-    let now: Timestamp
-
-    private var rule: Scheme.HandoffRule? {
-        let index = half.statement.handoffIndex
-        return scheme.flatMap { $0.handoffs.indices.contains(index) ? $0.handoffs[index] : nil }
-    }
-
-    var isExpired: Bool { now.seconds >= half.statement.expires }
-
-    var lines: [String] {
-        let statement = half.statement
-        let until = statement.expiry?.at(offsetMinutes: now.offsetMinutes).map(Moment.text) ?? "an impossible time"
-        return [
-            "Offer \(statement.offer.short)" + (isExpired ? ", expired" : ""),
-            rule.map { "  \($0.title): from \($0.from) to \($0.to)" } ?? "  under rules that are not known here",
-            "  chain    …\(Workplace.short(statement.chain))",
-            "  until    \(until)",
-            "  covers   what the giver says and signed, hash \(statement.snapshot.hex.prefix(16))…",
-        ] + (statement.isBound ? ["  only for the party that the giver named"] : [])
-            + ["  unverified until synced: only the giver and the server can check the code's MAC"]
-    }
-
-    var json: JSONOutput {
-        let statement = half.statement
-        return .object([
-            ("offer", .string(statement.offer.description)),
-            ("chain", .string(statement.chain.description)),
-            ("scheme", .optional(scheme?.reference.id.text)),
-            ("handoff", .optional(rule?.name.text)),
-            ("from", .optional(rule?.from.text)),
-            ("to", .optional(rule?.to.text)),
-            ("expires", .optional(statement.expiry?.description)),
-            ("expired", .bool(isExpired)),
-            ("bound", .bool(statement.isBound)),
-            ("snapshot", .string(statement.snapshot.hex)),
-            ("verified", .string("not-until-synced")),
-        ])
+        CommandError(exit: .badInput, code: code, message: "\(paths): \(message)", remedy: remedy)
     }
 }

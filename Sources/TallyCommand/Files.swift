@@ -43,6 +43,15 @@ enum Files {
         }
     }
 
+    /// Throws where a file could not be written at this path; leaves nothing.
+    static func probe(_ path: String) throws(CommandError) {
+        let temporary = "\(path).\(getpid()).probe"
+        let descriptor = unsafe Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        close(descriptor)
+        unsafe unlink(temporary)
+    }
+
     /// Writes a file so that a reader never sees half of it: beside it first, flushed, then renamed.
     static func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
         let temporary = "\(path).\(getpid()).part"

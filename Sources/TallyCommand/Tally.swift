@@ -39,7 +39,7 @@ struct Tally {
             GroupDeclaration(["scheme"], summary: "Read the rules that chains follow", section: records),
         ],
         commands: [
-            .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .list, .show, .refused,
+            .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .ack, .challenge, .list, .show, .refused,
             .outbox, .sync,
             .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck,
             .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRebuild, .serverTrust,
@@ -54,6 +54,7 @@ struct Tally {
     )
 
     static func main() async {
+        DecodeCommand.runIfAsked()
         let status = await program.run(Array(CommandLine.arguments.dropFirst()), console: .standard())
         exit(status)
     }

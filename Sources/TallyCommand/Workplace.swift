@@ -128,6 +128,13 @@ extension ArgumentDeclaration {
 }
 
 extension OptionDeclaration {
+    static let also = OptionDeclaration(
+        "also",
+        value: "IMAGE",
+        repeatable: true,
+        values: .files,
+        help: "a further picture with other parts of the same code"
+    )
     static let from = OptionDeclaration(
         "from",
         value: "FILE",

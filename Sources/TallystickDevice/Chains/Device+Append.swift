@@ -26,6 +26,13 @@ package struct Said: Sendable {
     package let events: [Digest]
     /// What the scheme warns about; the events are saved all the same.
     package let warnings: [Reason]
+
+    /// Tells what became of a chain.
+    package init(chain: UniqueID, events: [Digest], warnings: [Reason]) {
+        self.chain = chain
+        self.events = events
+        self.warnings = warnings
+    }
 }
 
 extension Device {
