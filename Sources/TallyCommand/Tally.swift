@@ -42,7 +42,7 @@ struct Tally {
             .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .ack, .challenge, .list, .show, .refused,
             .outbox, .sync,
             .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck,
-            .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRebuild, .serverTrust,
+            .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRestored, .serverRebuild, .serverTrust,
             .doctor,
             .completions(
                 section: more,
@@ -53,8 +53,23 @@ struct Tally {
         describe: { Failure.describe($0) }
     )
 
+    /// The number of the first argument that is not UTF-8, from 1: Swift repairs such text without a word, and what
+    /// would be signed is not what was typed.
+    private static func firstUnreadableArgument() -> Int? {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
+            let bytes = unsafe UnsafeBufferPointer(start: argument, count: strlen(argument)).map { UInt8(bitPattern: $0) }
+            if String(validating: bytes, as: UTF8.self) == nil { return index }
+        }
+        return nil
+    }
+
     static func main() async {
         DecodeCommand.runIfAsked()
+        if let argument = firstUnreadableArgument() {
+            Console.standard().note("Error: argument \(argument) is not UTF-8; set the terminal to UTF-8 and type it again")
+            exit(ExitCode.usage.rawValue)
+        }
         let status = await program.run(Array(CommandLine.arguments.dropFirst()), console: .standard())
         exit(status)
     }

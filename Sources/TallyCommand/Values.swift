@@ -17,9 +17,19 @@ struct Values {
                     remedy: "name it with --role ROLE"
                 )
             }
-            let file = try ValuesFile(try Files.read(path, limit: 8 << 20), scheme: scheme, role: role)
-            changes = file.changes
-            unused = file.unused
+            let bytes = try Files.read(path, limit: 8 << 20)
+            do throws(JSONError) {
+                let file = try ValuesFile(bytes, scheme: scheme, role: role)
+                changes = file.changes
+                unused = file.unused
+            } catch {
+                throw CommandError(
+                    exit: .badInput,
+                    code: error.code.description,
+                    message: "\(path): \(error.description)",
+                    remedy: "values are a JSON object, such as fixtures/demo/producer.json"
+                )
+            }
         }
         for argument in try invocation.arguments("FIELD=VALUE") {
             let change = try Values.change(argument, scheme: scheme)

@@ -96,9 +96,21 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
     /// States that the engine refuses, with all its reasons.
     static func refused(_ type: String, _ reasons: [Reason]) -> DeviceError {
         let codes = reasons.map(\.code.description).joined(separator: ", ")
+        let undone =
+            switch type {
+            case "chain.opened": "not opened"
+            case "signed": "not signed"
+            case "handoff.offered": "not offered"
+            case "handoff.accepted": "not accepted"
+            case "handoff.declined": "not declined"
+            case "handoff.withdrawn": "not withdrawn"
+            case "handoff.acknowledged": "not acknowledged"
+            case "note.added": "not noted"
+            default: "not saved"
+            }
         return DeviceError(
             .refused,
-            "expected a “\(type)” that the chain allows, got one refused for \(codes)",
+            "\(undone): \(codes)",
             remedy: reasons.map(\.sentence).joined(separator: " "),
             reasons: reasons
         )

@@ -140,8 +140,12 @@ private struct OwnValues {
         switch json {
         case .string(let text): return scheme.value(typed: text, for: field)
         case .number(let text):
-            if case .decimal = field.type { return scheme.value(typed: text, for: field) }
-            return .value(json)
+            switch field.type {
+            case .decimal: return scheme.value(typed: text, for: field)
+            case .text, .identifier, .code, .date, .datetime:
+                return .fault("expected a text, got the number \(text): put it in quotes")
+            case .integer, .boolean: return .value(json)
+            }
         case .object:
             if let amount = json["amount"], let unit = json["unit"]?.text, case .number(let text) = amount {
                 return scheme.value(typed: "\(text) \(unit)", for: field)

@@ -131,7 +131,10 @@ private struct AuditPage {
             console.print("Authority \(DeviceID(header.authority)) (\(source))")
         }
         let counts = [Verdict.Outcome.accepted, .refused, .waiting].map { "\(report.outcomes[$0] ?? 0) \($0.rawValue)" }
-        console.print("\(counted(report.events, "event")): \(counts.joined(separator: ", "))\n")
+        // An altered event is none of these: nothing can be decided about what its device did not sign.
+        let undecided = report.events - report.outcomes.values.reduce(0, +)
+        let rest = undecided > 0 ? ", \(undecided) not decided" : ""
+        console.print("\(counted(report.events, "event")): \(counts.joined(separator: ", "))\(rest)\n")
         var table = Table("RESULT", "CHECK", "LOOKED AT")
         for check in report.checks {
             table.add([mark(check), check.subject.title, check.notDone ?? "\(check.count)"])

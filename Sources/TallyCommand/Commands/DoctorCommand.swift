@@ -27,7 +27,23 @@ extension CommandDeclaration {
             check("a code can be drawn and read back") {
                 _ = try QRCode(CompactCode.prefix + Base45.encode([UInt8](repeating: 0x5A, count: 90))).verifiedPNG()
             }
-            check("the clock is plausible") { _ = try Moment.now() }
+            check("the clock is plausible") {
+                let now = try Moment.now()
+                guard let device = try? Workplace.open(invocation).device else { return }
+                let certificate = device.certificate
+                let last = try device.outbox().lastSuccess
+                guard now.milliseconds >= certificate.notBefore.milliseconds,
+                    now.milliseconds <= certificate.notAfter.milliseconds,
+                    last.map({ now.milliseconds >= $0.milliseconds - 300_000 }) ?? true
+                else {
+                    throw CommandError(
+                        exit: .failed,
+                        code: "clock-implausible",
+                        message: "this machine's clock says \(Moment.text(now)), outside the device's certificate or before its last sync",
+                        remedy: "set the clock; if it is right, ask for a new invitation"
+                    )
+                }
+            }
             check("the home can be opened") { _ = try Workplace.open(invocation).device.outbox() }
             if invocation.isJSON {
                 invocation.console.print(

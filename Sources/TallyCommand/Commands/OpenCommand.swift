@@ -108,24 +108,50 @@ extension CommandDeclaration {
         summary: "Sign for what you say of a load",
         discussion: """
             Signs under the scheme's words over the values of your own leg. What is signed is sealed: it cannot be \
-            changed afterwards.
+            changed afterwards. On a terminal it shows the words and the values, and asks.
             """,
         section: Tally.field,
         arguments: [.chain],
-        options: [OptionDeclaration("as", value: "NAME", help: "the signature, where several are open to you")],
+        options: [OptionDeclaration("as", value: "NAME", help: "the signature, where several are open to you"), .yes],
         examples: [("tally sign 1f0c3a9e", "signs, or says everything that is still missing")],
         exitCodes: chainExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)
-            let said = try place.device.sign(chain, as: try invocation.name("as"))
+            let rule = try place.device.signatureToGive(in: chain, as: try invocation.name("as"))
+            if try !invocation.flag("yes"), !invocation.isJSON, place.console.isTerminal(.output) {
+                for line in try SigningPage.lines(rule, of: try place.device.view(chain)) { place.console.note(line) }
+                if place.console.confirm("Sign this?") == false {
+                    throw CommandError(exit: .failed, code: "not-confirmed", message: "nothing was signed")
+                }
+            }
+            let said = try place.device.sign(chain, as: rule.name)
             let role = try place.device.roles(in: chain).first
             let canOffer = try place.device.scheme(of: chain).handoffs.contains { $0.from == role }
             let next =
                 canOffer
                 ? "`tally offer \(Workplace.short(chain))` to hand it over" : "`tally sync` when there is a network"
-            place.report(said, "Signed chain …\(Workplace.short(chain)). Next: \(next).")
+            place.report(
+                said,
+                "Signed chain …\(Workplace.short(chain)): “\(rule.statement)”\nNext: \(next).",
+                more: [("signature", .string(rule.name.text)), ("statement", .string(rule.statement))]
+            )
             return .done
         }
     )
+}
+
+/// What a person is about to sign: the words, and the values of the own leg.
+private enum SigningPage {
+    static func lines(_ rule: Scheme.SignatureRule, of view: ChainView) throws -> [String] {
+        var lines = ["You sign, as \(rule.title):", "  “\(rule.statement)”", "over what you said:"]
+        let leg = view.legs.last { $0.role == rule.role && $0.party.isOwn }
+        for field in leg?.fields ?? [] {
+            let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
+            lines.append(
+                "  " + Console.plain("\(label)\(field.title ?? field.path.description): \(Scheme.text(of: field.value))")
+            )
+        }
+        return lines
+    }
 }

@@ -255,6 +255,27 @@ extension CommandDeclaration {
         }
     )
 
+    static let serverRestored = CommandDeclaration(
+        ["server", "restored"],
+        summary: "Say that the database was put back from a backup",
+        discussion: """
+            Run it once after an older copy of the database was put back, before the server runs again. Devices then \
+            read everything anew and offer again what they have, so that nothing that was said since is lost.
+            """,
+        options: [.database],
+        examples: [("tally server restored --db server.sqlite", "after copying a backup back")],
+        exitCodes: [(.badInput, "the file is no server's database")],
+        run: { (invocation: Invocation) async throws -> ExitCode in
+            let epoch = try ServerStore.open(invocation).renewEpoch()
+            if invocation.isJSON {
+                invocation.console.print(.object([("epoch", .string(epoch))]))
+            } else {
+                invocation.console.print("Done: devices will offer again what this copy does not have.")
+            }
+            return .done
+        }
+    )
+
     static let serverRebuild = CommandDeclaration(
         ["server", "rebuild"],
         summary: "Fold the event log again and compare every table",

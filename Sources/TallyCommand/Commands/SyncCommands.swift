@@ -116,13 +116,22 @@ private struct SyncPage {
             console.note("The server asked to wait: the next try is due \(Moment.text(notBefore)).")
         }
         console.print("Sent \(counted(report.pushed, "event")), fetched \(counted(report.pulled, "entry", "entries")).")
-        if report.hasStartedOver { console.print("The server's database was restored; everything was offered again.") }
+        if report.hasStartedOver {
+            console.print(
+                console.styled(
+                    "The server's log is not the one this device knew: its database was put back from a backup, or "
+                        + "rewritten. What this device was told before is kept; all was read and offered again.",
+                    .warning,
+                    on: .output
+                )
+            )
+        }
         if report.putOff > 0 {
             console.print("The server put off \(counted(report.putOff, "event")); nothing is lost.")
         }
         if report.refused > 0 {
             let count = "\(report.refused) of your events \(report.refused == 1 ? "is" : "are") refused"
-            console.print(console.styled("\(count): `tally refused` says why.", .error, on: .output))
+            console.print(console.styled("\(count): `tally refused` says why, `tally refused --done EVENT` puts it away.", .error, on: .output))
         }
     }
 }

@@ -25,6 +25,10 @@ extension CommandDeclaration {
                 invocation.console.print(.object([("chains", .array(chains.map { json(of: $0) }))]))
                 return .done
             }
+            if chains.isEmpty, onlyContested {
+                invocation.console.print("No chain is contested.")
+                return .done
+            }
             guard !chains.isEmpty else {
                 invocation.console.note("There are no chains here. `tally open` makes one, `tally sync` gets yours.")
                 return .done

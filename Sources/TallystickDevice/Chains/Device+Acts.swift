@@ -30,7 +30,7 @@ extension Device {
         }
         return try say(chain) { _ in
             let opening = Word(role: opener, .chainOpened(scheme.reference))
-            return values.isEmpty ? [opening] : [opening, Word(role: opener, .fieldsSet(values))]
+            return [opening] + Device.words(values, role: opener)
         }
     }
 
@@ -38,7 +38,7 @@ extension Device {
     package func set(_ chain: UniqueID, _ values: [EventContent.FieldChange]) throws -> Said {
         try existing(chain)
         return try say(chain) { folded in
-            [Word(role: try role(toSet: values, in: folded.state), .fieldsSet(values))]
+            Device.words(values, role: try role(toSet: values, in: folded.state))
         }
     }
 
@@ -226,7 +226,7 @@ extension Device {
             if let load { try keep(load) }
             try use(half.statement.offer, in: half.statement.chain, as: "accepted", type: "handoff.accepted")
             let acceptance = Word(role: taker, .handoffAccepted(half))
-            return values.isEmpty ? [acceptance] : [acceptance, Word(role: taker, .fieldsSet(values))]
+            return [acceptance] + Device.words(values, role: taker)
         }
     }
 
@@ -264,6 +264,32 @@ extension Device {
             )
         }
         return taker
+    }
+
+    /// Says values in as few events as hold them: one, unless together they are too large for one.
+    private static func words(_ values: [EventContent.FieldChange], role: Name) -> [Word] {
+        // Room for the envelope; a single value that is larger is refused by the engine, by name.
+        let room = Event.longest - 8_192
+        var words: [Word] = []
+        var part: [EventContent.FieldChange] = []
+        var size = 0
+        for change in values {
+            let bytes = change.path.description.utf8.count + 8 + Device.size(of: change.value ?? .null)
+            if !part.isEmpty, size + bytes > room || part.count >= 2_000 {
+                words.append(Word(role: role, .fieldsSet(part)))
+                part = []
+                size = 0
+            }
+            part.append(change)
+            size += bytes
+        }
+        if !part.isEmpty { words.append(Word(role: role, .fieldsSet(part))) }
+        return words
+    }
+
+    /// How many bytes a value takes; what has no canonical spelling is refused later, by name.
+    private static func size(of value: JSON) -> Int {
+        (try? value.canonicalBytes())?.count ?? Event.longest
     }
 
     /// Marks an offer as used; undone with the transaction where the event is refused.

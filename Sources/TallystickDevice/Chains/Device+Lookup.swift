@@ -9,6 +9,13 @@ extension Device {
         try atHome(home.path) { try database.snapshot { try scheme(of: try folded(chain).state) } }
     }
 
+    /// The signature that `sign` would give, for a person to read before.
+    ///
+    /// - Throws: ``DeviceError``: `bad-input`, `choice-needed`, `nothing-to-do`, as signing would.
+    package func signatureToGive(in chain: UniqueID, as name: Name?) throws -> Scheme.SignatureRule {
+        try atHome(home.path) { try database.snapshot { try signature(name, in: try folded(chain).state) } }
+    }
+
     /// The roles in which this device takes part in a chain, the latest leg's first.
     package func roles(in chain: UniqueID) throws -> [Name] {
         try atHome(home.path) { try database.snapshot { ownRoles(in: try folded(chain).state) } }
