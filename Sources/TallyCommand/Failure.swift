@@ -114,7 +114,7 @@ enum Failure {
         case .refused where error.reasons.allSatisfy({ [.fieldInvalid, .fieldUnknown].contains($0.code) }): .badInput
         case .serverUnreachable: .unavailable
         case .chainUnknown, .notAHome, .notEnrolled, .keyMissing, .databaseMissing: .noInput
-        case .chainAmbiguous, .choiceNeeded, .badInput, .schemeUnknown, .damaged: .badInput
+        case .chainAmbiguous, .choiceNeeded, .badInput, .schemeUnknown, .damaged, .badCode: .badInput
         default: .failed
         }
     }
