@@ -17,7 +17,15 @@ import Testing
         }
         try world.fails("not-a-home", 66, "--home", "photos/letter.txt", "list")
         try world.fails(
-            "not-a-home", 66, "--home", "photos", "enrol", "--server", "http://127.0.0.1:1", "--code", "X"
+            "not-a-home",
+            66,
+            "--home",
+            "photos",
+            "enrol",
+            "--server",
+            "http://127.0.0.1:1",
+            "--code",
+            "X"
         )
         #expect(try FileManager.default.contentsOfDirectory(atPath: world.file("photos")) == ["letter.txt"])
         // Without --home, the environment and then the user's data folder say where.

@@ -40,9 +40,17 @@ struct DiskFullTests {
         let server = try world.enrolled()
         defer { server.stop() }
         let disk = try TinyDisk(at: world.file("small"), kilobytes: 768)
-        let code = try world.json(
-            "server", "invite", "--db", "server.sqlite", "--party", "Small Disk Ltd", "--roles", "producer"
-        )["code"]?.text ?? ""
+        let code =
+            try world.json(
+                "server",
+                "invite",
+                "--db",
+                "server.sqlite",
+                "--party",
+                "Small Disk Ltd",
+                "--roles",
+                "producer"
+            )["code"]?.text ?? ""
         for room in [0, 8, 64] {
             try disk.fill(leaving: room)
             let run = try world.run(
@@ -70,7 +78,14 @@ struct DiskFullTests {
         try world.json("server", "init", "--db", "small/s.sqlite", "--origin", "Small")
         let server = try RunningServer(in: world, database: "small/s.sqlite")
         let invitation = try world.json(
-            "server", "invite", "--db", "small/s.sqlite", "--party", "Hartley Build Ltd", "--roles", "producer"
+            "server",
+            "invite",
+            "--db",
+            "small/s.sqlite",
+            "--party",
+            "Hartley Build Ltd",
+            "--roles",
+            "producer"
         )
         let code = try #require(invitation["code"]?.text)
         try world.json("enrol", "--server", server.url, "--code", code, as: "producer")
@@ -81,7 +96,16 @@ struct DiskFullTests {
         #expect(error["remedy"]?.text?.contains("saved") == true)
         #expect(try world.json("outbox", as: "producer")["savedHere"]?.integer == 4)
         try world.fails(
-            "disk-full", 1, "server", "invite", "--db", "small/s.sqlite", "--party", "X", "--roles", "carrier"
+            "disk-full",
+            1,
+            "server",
+            "invite",
+            "--db",
+            "small/s.sqlite",
+            "--party",
+            "X",
+            "--roles",
+            "carrier"
         )
 
         disk.free()

@@ -50,7 +50,16 @@ import Testing
         }
         func invite(_ code: String, _ status: Int32) throws {
             let error = try world.fails(
-                code, status, "server", "invite", "--db", "server.sqlite", "--party", "X Ltd", "--roles", "carrier"
+                code,
+                status,
+                "server",
+                "invite",
+                "--db",
+                "server.sqlite",
+                "--party",
+                "X Ltd",
+                "--roles",
+                "carrier"
             )
             #expect(error["remedy"]?.text != nil || error["message"]?.text?.contains("chmod") == true)
         }
@@ -84,14 +93,30 @@ import Testing
         try invite("bad-value", 65, "--party", "X\nY", "--roles", "carrier")
         try world.fails("usage", 64, "server", "revoke", "abc", "--db", "server.sqlite", "--why", "x")
         try world.fails(
-            "unknown-device", 66, "server", "revoke", String(repeating: "0", count: 32), "--db", "server.sqlite",
-            "--why", "x"
+            "unknown-device",
+            66,
+            "server",
+            "revoke",
+            String(repeating: "0", count: 32),
+            "--db",
+            "server.sqlite",
+            "--why",
+            "x"
         )
         for listen in ["8480", "127.0.0.1:99999", "127.0.0.1:http", ":"] {
             try world.fails("usage", 64, "server", "run", "--db", "server.sqlite", "--listen", listen)
         }
         try world.fails(
-            "usage", 64, "server", "run", "--db", "server.sqlite", "--listen", "127.0.0.1:0", "--tls-key", "k.pem"
+            "usage",
+            64,
+            "server",
+            "run",
+            "--db",
+            "server.sqlite",
+            "--listen",
+            "127.0.0.1:0",
+            "--tls-key",
+            "k.pem"
         )
         let taken = try world.run([
             "server", "run", "--db", "server.sqlite", "--listen", "127.0.0.1:\(server.port)", "--json",

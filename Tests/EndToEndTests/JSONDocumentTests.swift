@@ -1,0 +1,201 @@
+import Foundation
+import Tallystick
+import TallystickTestSupport
+import Testing
+
+/// What every command prints under `--json` is what `docs/cli-json.md` says, member by member.
+@Suite struct JSONDocumentTests {
+    @Test func everyCommandPrintsExactlyWhatThePageSays() throws {
+        let page = try JSONDocument()
+        let check = Comparison(page)
+        let world = try World()
+        try check.operators(world)
+        let server = try RunningServer(in: world)
+        defer { server.stop() }
+        try check.field(world, server)
+        try check.records(world)
+        try check.rest(world)
+        try check.errors(world)
+
+        #expect(check.differences.isEmpty, "\(check.differences.joined(separator: "\n"))")
+        #expect(check.compared == page.commands, "not compared: \(page.commands.subtracting(check.compared).sorted())")
+        // Every member was seen with something in it: an array that is always empty would prove nothing.
+        let members = page.objects.flatMap { object, members in members.map { "\(object).\($0.name)" } }
+        let unseen = Set(members).subtracting(check.seen).subtracting(Comparison.rare)
+        #expect(unseen.isEmpty, "never seen: \(unseen.sorted())")
+    }
+
+    @Test func everyObjectOfThePageIsUsedAndEveryTypeIsKnown() throws {
+        let page = try JSONDocument()
+        let simple: Set<String> = ["string", "integer", "boolean", "value"]
+        var used: Set<String> = ["error"]
+        for (object, members) in page.objects {
+            for member in members {
+                let words = member.type.replacing(" or null", with: "").replacing("array of ", with: "")
+                    .replacing("map of ", with: "")
+                #expect(
+                    simple.contains(words) || page.objects[words] != nil,
+                    "\(object).\(member.name): \(member.type)"
+                )
+                used.insert(words)
+            }
+        }
+        let objects = Set(page.objects.keys.filter { !$0.hasPrefix("tally ") })
+        #expect(objects.isSubset(of: used), "never used: \(objects.subtracting(used).sorted())")
+    }
+}
+
+/// Runs every command and collects how its output differs from the page.
+private final class Comparison {
+    /// Members that only appear after accidents that this test does not make.
+    static let rare: Set<String> = [
+        "tally sync.notBefore", "outbox-event.nextAttempt", "field.others",
+    ]
+
+    private let page: JSONDocument
+    private(set) var differences: [String] = []
+    private(set) var compared: Set<String> = []
+    private(set) var seen: Set<String> = []
+    private var lastDevice = ""
+
+    init(_ page: JSONDocument) { self.page = page }
+
+    /// Runs a command, compares each line it prints, and gives the last.
+    @discardableResult
+    private func run(
+        _ command: String,
+        _ arguments: String...,
+        in world: World,
+        as device: String? = nil,
+        exits status: Int32 = 0
+    ) throws -> JSON {
+        let home = device.map { ["--home", "homes/\($0)"] } ?? []
+        let run = try world.run(home + command.split(separator: " ").map(String.init) + arguments + ["--json"])
+        #expect(run.status == status, "\(run)")
+        #expect(run.errors.isEmpty, "\(run)")
+        let lines = try run.jsonLines
+        for line in lines { compare(line, command) }
+        return try #require(lines.last, "\(run)")
+    }
+
+    private func compare(_ json: JSON, _ command: String) {
+        differences += page.differences(json, from: "tally \(command)", at: command, seen: &seen)
+        compared.insert(command)
+    }
+
+    func operators(_ world: World) throws {
+        try run("server init", "--db", "server.sqlite", "--origin", "Derwent Waste Register", in: world)
+        try run("server trust", "--db", "server.sqlite", "-o", "trust.json", in: world)
+        let running = try RunningProgram(
+            ["server", "run", "--db", "server.sqlite", "--listen", "127.0.0.1:0", "--json"],
+            in: world
+        )
+        compare(try JSON.parse(Array(running.line().utf8)), "server run")
+        running.stop()
+    }
+
+    func field(_ world: World, _ server: RunningServer) throws {
+        for (device, role) in [
+            ("producer", "producer"), ("first", "carrier"), ("second", "carrier"), ("site", "receiver"),
+        ] {
+            let code = try run(
+                "server invite",
+                "--db",
+                "server.sqlite",
+                "--party",
+                "The \(device)",
+                "--roles",
+                role,
+                "--person",
+                "Ann",
+                in: world
+            )["code"]?.text
+            let enrolled = try run("enrol", "--server", server.url, "--code", code ?? "", in: world, as: device)
+            lastDevice = enrolled["device"]?.text ?? ""
+        }
+        try world.write(#"{"sicCode":"41201","carrierName":"not ours","colour":"red"}"#, to: "more.json")
+        let load = ["--scheme", "uk-waste-transfer-note", "--from", "more.json"]
+        let chain = try run("open", load[0], load[1], load[2], load[3], in: world, as: "producer")["chain"]?.text ?? ""
+        try run("set", chain, "--from", World.demo("producer"), in: world, as: "producer")
+        try run("set", chain, "--from", "more.json", in: world, as: "producer")
+        try run("note", chain, "gate code 4711", in: world, as: "producer")
+        try run("sign", chain, in: world, as: "producer")
+        for why in ["declined", "withdrawn"] {
+            try run("offer", chain, "--text", "\(why).txt", in: world, as: "producer")
+            guard why == "declined" else { continue }
+            try run("decline", "declined.txt", "--yes", "--why", "asbestos", in: world, as: "second")
+        }
+        let withdrawn = try run("show", chain, in: world, as: "producer")["offers"]?.elements?.last?["offer"]?.text
+        try run("withdraw", chain, "--offer", withdrawn ?? "", "--why", "wrong skip", in: world, as: "producer")
+        try run("offer", chain, "--png", "code.png", "--text", "code.txt", in: world, as: "producer")
+        try world.write("TS1$AAAA", to: "damaged.txt")
+        try run("scan", "code.png", "damaged.txt", in: world)
+        for taker in ["first", "second"] {
+            try run("accept", "code.png", "--yes", "--from", "more.json", in: world, as: taker)
+        }
+        try run("outbox", in: world, as: "first")
+        try run("sync", in: world, as: "first")
+        // The second half is there, the first is not: it waits.
+        try run("show", chain, in: world, as: "first")
+        try run("list", in: world, as: "first")
+        server.stop()
+        _ = try world.run(["--home", "homes/producer", "sync", "--json"])
+        try run("outbox", in: world, as: "producer")
+        let again = try RunningServer(in: world, port: server.port)
+        for device in ["producer", "second", "first", "producer", "second"] {
+            try run("sync", in: world, as: device)
+        }
+        for device in ["producer", "second", "first"] {
+            try run("show", chain, in: world, as: device)
+            try run("list", in: world, as: device)
+            try run("outbox", in: world, as: device)
+        }
+        try run("refused", in: world, as: "second")
+        try run("set", chain, "--from", World.demo("carrier-1"), in: world, as: "first")
+        try run("sign", chain, in: world, as: "first")
+        try run("offer", chain, "--to", "receiver", "--text", "last.txt", in: world, as: "first")
+        try run("accept", "last.txt", "--yes", "--from", World.demo("receiver"), in: world, as: "site")
+        // 6.94 t where 6.2 t were declared: the rules warn, as soon as both are known.
+        for device in ["first", "site"] { try run("sync", in: world, as: device) }
+        let signed = try run("sign", chain, in: world, as: "site")
+        #expect(signed["warnings"]?.elements?.isEmpty == false)
+        for device in ["site", "producer"] { try run("sync", in: world, as: device) }
+        try run("show", chain, in: world, as: "producer")
+        try run("export", chain, "-o", "record.jsonl", in: world, as: "producer")
+        try run("server revoke", lastDevice, "--db", "server.sqlite", "--why", "phone stolen", in: world)
+        again.stop()
+    }
+
+    func records(_ world: World) throws {
+        try run("audit", "record.jsonl", "--trust", "trust.json", in: world)
+        try run("replay", "record.jsonl", "--db", "replay.sqlite", in: world)
+        var record = try world.read("record.jsonl")
+        let event = try #require(record.firstRange(of: Array("gate code".utf8)))
+        record[event.lowerBound] ^= 1
+        try world.write(record, to: "altered.jsonl")
+        try run("audit", "altered.jsonl", in: world, exits: 2)
+        try run("server rebuild", "--db", "server.sqlite", "--check", in: world)
+    }
+
+    func rest(_ world: World) throws {
+        try run("scheme list", in: world)
+        try run("scheme show", "uk-waste-transfer-note", in: world)
+        let shipped = TallyProgram.packageRoot.appendingPathComponent("Sources/Schemes/uk-waste-transfer-note").path
+        try run("scheme check", shipped, in: world)
+        try run("doctor", in: world, as: "producer")
+        try run("doctor", in: world, as: "nobody", exits: 2)
+        try run("completions", "bash", in: world)
+        try run("manual", in: world)
+    }
+
+    func errors(_ world: World) throws {
+        for arguments in [
+            ["--home", "homes/producer", "show", "ffffffff"], ["no-such-command"], ["scheme", "show", "x"],
+        ] {
+            let run = try world.run(arguments + ["--json"])
+            let object = try run.json
+            #expect(object.members?.map(\.name) == ["error"])
+            differences += page.differences(object["error"] ?? .null, from: "error", at: "\(arguments)", seen: &seen)
+        }
+    }
+}
