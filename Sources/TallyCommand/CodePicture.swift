@@ -27,9 +27,9 @@ struct CodePicture {
             symbols = [Symbol(reading: CompactCode.read(text), text: text, stage: "text", isPartial: false)]
             return
         }
-        let image: GrayImage
+        let found: [QRSymbol]
         do {
-            image = try ImageReader.read(bytes)
+            found = try PictureDecoder.ownProgram.symbols(in: bytes)
         } catch {
             throw CommandError(
                 exit: .badInput,
@@ -37,9 +37,6 @@ struct CodePicture {
                 message: "\(path): \(error.message)",
                 remedy: "take the picture again, as PNG or JPEG"
             )
-        }
-        let found = try QRDecoder.symbols(in: image) { bytes in
-            if case .half = CompactCode.read(bytes) { true } else { false }
         }
         symbols = found.map { symbol in
             Symbol(

@@ -49,6 +49,7 @@ struct Tally {
     )
 
     static func main() async {
+        DecodeCommand.runIfAsked()
         let status = await program.run(Array(CommandLine.arguments.dropFirst()), console: .standard())
         exit(status)
     }

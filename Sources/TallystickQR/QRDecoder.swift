@@ -59,7 +59,8 @@ package enum QRDecoder {
             guard pace.leavesTime(for: area) else { continue }
             let picture = views.picture(for: stage)
             var results = try scanner.scan(picture)
-            for result in try scanner.scan(picture.inverted()) where !results.contains(result) { results.append(result) }
+            let negative = try scanner.scan(picture.inverted(), everySecondLine: results.contains { $0.isWhole })
+            results += negative.filter { !results.contains($0) }
             pace.note(area)
             let known = found
             var isDone = false

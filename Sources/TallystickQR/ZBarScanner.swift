@@ -23,8 +23,6 @@ import CZBar
             (ZBAR_QRCODE, ZBAR_CFG_ENABLE, 1),
             (ZBAR_QRCODE, ZBAR_CFG_BINARY, 1),
             (ZBAR_NONE, ZBAR_CFG_TEST_INVERTED, 0),  // the negative is scanned on its own
-            (ZBAR_NONE, ZBAR_CFG_X_DENSITY, 1),
-            (ZBAR_NONE, ZBAR_CFG_Y_DENSITY, 1),
         ]
         for (symbology, setting, value) in settings {
             guard unsafe zbar_image_scanner_set_config(handle, symbology, setting, value) == 0 else {
@@ -37,8 +35,13 @@ import CZBar
 
     deinit { unsafe zbar_image_scanner_destroy(handle) }
 
-    /// Looks for codes in a picture.
-    func scan(_ picture: GrayImage) throws(QRError) -> [Result] {
+    /// Looks for codes in a picture, along every row and column or, faster, along every second of them.
+    func scan(_ picture: GrayImage, everySecondLine: Bool = false) throws(QRError) -> [Result] {
+        for setting in [ZBAR_CFG_X_DENSITY, ZBAR_CFG_Y_DENSITY] {
+            guard unsafe zbar_image_scanner_set_config(handle, ZBAR_NONE, setting, everySecondLine ? 2 : 1) == 0 else {
+                throw QRError(.libraryFailure, "expected libzbar to take setting \(setting.rawValue), it refused")
+            }
+        }
         guard let image = unsafe zbar_image_create() else {
             throw QRError(.libraryFailure, "expected a libzbar image, got none")
         }

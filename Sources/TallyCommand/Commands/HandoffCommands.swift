@@ -155,16 +155,22 @@ extension CommandDeclaration {
         discussion: """
             Reads the code, shows what it says, and asks. Nothing else need be known: the load can be taken with no \
             signal and without any earlier sync.
+
+            With --watch, IMAGE names a folder: each picture that arrives there, from a phone say, is tried until one \
+            is accepted.
             """,
         section: Tally.field,
         arguments: [
             ArgumentDeclaration("IMAGE", values: .files, help: "a picture of the code, or - for standard input"),
             .values,
         ],
-        options: [.from, .yes],
+        options: [
+            .from, .yes, OptionDeclaration(flag: "watch", help: "wait for pictures to arrive in the folder IMAGE"),
+        ],
         examples: [
             ("tally accept photo.jpg vehicleRegistration='AB12 CDE'", "takes the load and gives a value of yours"),
             ("tally accept photo.jpg --yes", "takes it without asking, for scripts"),
+            ("tally accept --watch ~/Pictures", "waits for a picture of the code to arrive in the folder"),
         ],
         exitCodes: [
             (.badInput, "there is no code, or not one of ours, or several"),
@@ -172,27 +178,35 @@ extension CommandDeclaration {
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
-            let half = try CodePicture(try invocation.argument("IMAGE")).offer()
-            let scheme = place.device.schemes.first {
-                $0.reference.hash.bytes.starts(with: half.statement.schemePrefix)
+            let image = try invocation.argument("IMAGE")
+            guard try invocation.flag("watch") else { return try accept(image, in: place, invocation) }
+            return try await WatchedFolder(image).firstToPass(on: place.console) {
+                try accept($0, in: place, invocation)
             }
-            let role = try place.device.taker(of: half.statement, role: nil)
-            guard let scheme else { return .failed }
-            let values = try Values(invocation, scheme: scheme, role: role)
-            try confirm(half, scheme: scheme, question: "Take this load over?", invocation)
-            let said = try place.device.accept(half, role: role, values: values.changes)
-            place.report(
-                said,
-                """
-                Accepted as \(role): chain …\(Workplace.short(said.chain)), saved here. Verified when both halves reach the server.
-                Next: `tally sign \(Workplace.short(said.chain))`.
-                """,
-                more: [values.json, ("accepted", OfferPage(half: half, scheme: scheme, now: try Moment.now()).json)]
-            )
-            values.report(on: place.console)
-            return .done
         }
     )
+
+    private static func accept(_ image: String, in place: Workplace, _ invocation: Invocation) throws -> ExitCode {
+        let half = try CodePicture(image).offer()
+        let scheme = place.device.schemes.first {
+            $0.reference.hash.bytes.starts(with: half.statement.schemePrefix)
+        }
+        let role = try place.device.taker(of: half.statement, role: nil)
+        guard let scheme else { return .failed }
+        let values = try Values(invocation, scheme: scheme, role: role)
+        try confirm(half, scheme: scheme, question: "Take this load over?", invocation)
+        let said = try place.device.accept(half, role: role, values: values.changes)
+        place.report(
+            said,
+            """
+            Accepted as \(role): chain …\(Workplace.short(said.chain)), saved here. Verified when both halves reach the server.
+            Next: `tally sign \(Workplace.short(said.chain))`.
+            """,
+            more: [values.json, ("accepted", OfferPage(half: half, scheme: scheme, now: try Moment.now()).json)]
+        )
+        values.report(on: place.console)
+        return .done
+    }
 
     static let decline = CommandDeclaration(
         ["decline"],

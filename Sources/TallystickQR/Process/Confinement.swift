@@ -37,7 +37,8 @@ enum Confinement {
     ///
     /// Each stays open until the process ends. What cannot be loaded is not converted: such a code holds its bytes.
     private static func prepareCharacterSets() {
-        for name in ["ISO8859-1", "SJIS", "BIG5", "CP437", "UTF-8"] { _ = unsafe iconv_open("UTF-8", name) }
+        let names = ["UTF-8", "SJIS", "BIG5", "CP437"] + (1...16).map { "ISO8859-\($0)" }
+        for name in names { _ = unsafe iconv_open("UTF-8", name) }
     }
 
     private static func failure(_ what: String, _ code: Int32) -> QRError {
