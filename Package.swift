@@ -11,7 +11,7 @@ let checked: [SwiftSetting] = [
 ]
 
 /// The settings the product is built with: those, and a mark on every unsafe call.
-let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
+var strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 
 func library(_ name: String, package: String, pkgConfig: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
@@ -20,6 +20,11 @@ func library(_ name: String, package: String, pkgConfig: String) -> Target {
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies + ["TallystickTestSupport"], swiftSettings: checked)
 }
+
+// script/fuzz sets it: coverage for libFuzzer and the address sanitizer, which only a root package may ask for.
+let isFuzzed = Context.environment["TALLY_FUZZ"] != nil
+let sanitizers = ["-sanitize=fuzzer,address"]
+if isFuzzed { strict.append(.unsafeFlags(sanitizers)) }
 
 let package = Package(
     name: "tallystick",
@@ -122,7 +127,21 @@ let package = Package(
             ["TallystickServer", "TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]
         ),
         tests("CommandLineKitTests", ["CommandLineKit"]),
+        tests("TallyCommandTests", ["TallyCommand", "CommandLineKit", "TallystickQR", "Tallystick"]),
         tests("EndToEndTests", ["TallyCommand", "Tallystick", "TallystickCrypto", "TallystickStore"]),
     ],
     swiftLanguageModes: [.v6]
 )
+
+if isFuzzed {
+    package.targets.append(
+        .executableTarget(
+            name: "TallyFuzz",
+            dependencies: ["TallystickQR"],
+            path: "Fuzz/Targets",
+            swiftSettings: checked + [.unsafeFlags(sanitizers)],
+            linkerSettings: [.unsafeFlags(sanitizers)]
+        )
+    )
+    package.products.append(.executable(name: "tally-fuzz", targets: ["TallyFuzz"]))
+}

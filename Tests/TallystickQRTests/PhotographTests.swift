@@ -16,7 +16,7 @@ struct PhotographTests {
         for (file, texts) in expected {
             let bytes = [UInt8](try Data(contentsOf: Self.folder.appendingPathComponent(file)))
             var open = texts
-            let symbols = try QRDecoder.symbols(in: ImageReader.read(bytes)) { bytes in
+            let symbols = try QRDecoder.symbols(in: ImageReader.read(bytes), budget: Samples.unhurried) { bytes in
                 open.remove(Self.normal(String(decoding: bytes, as: UTF8.self)))
                 return open.isEmpty
             }
@@ -32,7 +32,7 @@ struct PhotographTests {
         }
         #expect(expected.count == 40, "the runner must see every picture")
         #expect(wrong.isEmpty, "wrong texts: \(wrong)")
-        #expect(right.count >= 25, "right: \(right); missed: \(missed)")
+        #expect(right.count >= 37, "right: \(right); missed: \(missed)")
         print("photographs read: \(right.count) of \(expected.count); missed: \(missed.sorted())")
     }
 

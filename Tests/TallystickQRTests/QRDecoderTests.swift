@@ -46,7 +46,7 @@ struct QRDecoderTests {
         large.draw(code, x: 900, y: 700)
         let symbols = try Samples.decode(large)
         #expect(symbols.map(\.text) == [Samples.offer])
-        #expect(symbols.first?.stage == "reduced")
+        #expect(symbols.first?.stage == "1400")
     }
 
     @Test func aForeignCodeIsReportedAsItIs() throws {

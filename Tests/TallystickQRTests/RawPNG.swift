@@ -19,12 +19,12 @@ enum RawPNG {
         return bytes + chunk("IDAT", block) + chunk("IEND", [])
     }
 
-    private static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+    static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + data
         return number(data.count) + body + number(crc32(body))
     }
 
-    private static func number(_ value: Int) -> [UInt8] {
+    static func number(_ value: Int) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
@@ -41,7 +41,7 @@ enum RawPNG {
         return b << 16 | a
     }
 
-    private static func crc32(_ bytes: [UInt8]) -> Int {
+    static func crc32(_ bytes: [UInt8]) -> Int {
         var crc: UInt32 = ~0
         for byte in bytes {
             crc ^= UInt32(byte)

@@ -18,9 +18,12 @@ enum Samples {
         return root.deletingLastPathComponent().appendingPathComponent("shared/fixtures")
     }()
 
+    /// Time enough for every stage on any machine: what is read must not depend on how fast it is.
+    static let unhurried = Duration.seconds(3_600)
+
     /// Sends a picture through the decoder with the prefix as what is wanted.
     static func decode(_ image: GrayImage) throws -> [QRSymbol] {
-        try QRDecoder.symbols(in: image) { $0.starts(with: "TS1$".utf8) }
+        try QRDecoder.symbols(in: image, budget: unhurried) { $0.starts(with: "TS1$".utf8) }
     }
 
     /// The code of an error thrown by the body, or nil where it threw none.

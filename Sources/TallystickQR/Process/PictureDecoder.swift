@@ -58,6 +58,13 @@ package struct PictureDecoder: Sendable {
     }
 }
 
+extension PictureDecoder {
+    /// Reads what a decoding process printed, for tests that make it up; throws as `symbols(in:)` does.
+    package static func symbols(inAnswer bytes: [UInt8]) throws(QRError) -> [QRSymbol] {
+        try DecoderLines.symbols(in: bytes)
+    }
+}
+
 /// Owns a file in memory that a process is given as its standard input.
 ///
 /// Unlike with a pipe nothing blocks, and nothing breaks where the other end goes away without reading.

@@ -1,0 +1,75 @@
+import Glibc
+import TallystickQR
+
+/// The functions that libFuzzer calls with made-up input; `tally-fuzz NAME` chooses one, libFuzzer reads the rest.
+///
+/// Built only where TALLY_FUZZ is set (`script/fuzz`), with Swift code instrumented for coverage and the address
+/// sanitizer. The C libraries are Debian's, not instrumented: of them only crashes, and writes that the sanitizer's
+/// own allocator sees, are found.
+@main
+struct Fuzz {
+    typealias Target = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+
+    static let targets: [(name: String, run: Target)] = [
+        ("pictures", { start, count in Fuzz.pictures(Fuzz.bytes(start, count)) }),
+        ("decoder", { start, count in Fuzz.decoder(Fuzz.bytes(start, count)) }),
+        ("answers", { start, count in Fuzz.answers(Fuzz.bytes(start, count)) }),
+    ]
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count > 1, let target = targets.first(where: { $0.name == arguments[1] }) else {
+            print("usage: tally-fuzz \(targets.map(\.name).joined(separator: "|")) [libFuzzer's options]")
+            exit(64)
+        }
+        // What the memory belongs to is needed until the process ends.
+        var count = CInt(arguments.count - 1)
+        var pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count)
+        pointers[0] = strdup(arguments[0])
+        for (index, argument) in arguments.dropFirst(2).enumerated() { pointers[index + 1] = strdup(argument) }
+        pointers[arguments.count - 1] = nil
+        withUnsafeMutablePointer(to: &pointers) { argv in
+            exit(LLVMFuzzerRunDriver(&count, argv, target.run))
+        }
+    }
+
+    private static func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
+    }
+
+    /// A PNG or JPEG file: read whole, or refused by an error.
+    private static func pictures(_ bytes: [UInt8]) -> CInt {
+        guard let image = try? ImageReader.read(bytes) else { return 0 }
+        precondition(image.pixels.count == image.width * image.height)
+        return 0
+    }
+
+    /// The pixels of a picture, after two bytes for its width and what is done to it: all stages, in time or not.
+    private static func decoder(_ bytes: [UInt8]) -> CInt {
+        guard bytes.count > 2 else { return -1 }
+        let width = Int(bytes[0]) + 1
+        let height = min((bytes.count - 2) / width, 300)
+        guard height > 0 else { return -1 }
+        let pixels = Array(bytes[2..<(2 + width * height)])
+        guard let small = try? GrayImage(width: width, height: height, pixels: pixels) else { return 0 }
+        let factor = Int(bytes[1] % 4) + 1
+        guard let image = try? small.scaled(width: width * factor, height: height * factor),
+            let symbols = try? QRDecoder.symbols(in: image, budget: .milliseconds(200))
+        else { return 0 }
+        for symbol in symbols { precondition(symbol.bytes.count <= 65_536) }
+        return 0
+    }
+
+    /// What a decoding process may print.
+    private static func answers(_ bytes: [UInt8]) -> CInt {
+        if let symbols = try? PictureDecoder.symbols(inAnswer: bytes) { precondition(symbols.count <= 256) }
+        return 0
+    }
+}
+
+@_silgen_name("LLVMFuzzerRunDriver")
+func LLVMFuzzerRunDriver(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ target: Fuzz.Target
+) -> CInt
