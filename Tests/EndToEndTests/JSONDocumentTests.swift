@@ -86,6 +86,7 @@ private final class Comparison {
     func operators(_ world: World) throws {
         try run("server init", "--db", "server.sqlite", "--origin", "Derwent Waste Register", in: world)
         try run("server trust", "--db", "server.sqlite", "-o", "trust.json", in: world)
+        try run("server restored", "--db", "server.sqlite", in: world)
         let running = try RunningProgram(
             ["server", "run", "--db", "server.sqlite", "--listen", "127.0.0.1:0", "--json"],
             in: world
@@ -123,16 +124,40 @@ private final class Comparison {
         for why in ["declined", "withdrawn"] {
             try run("offer", chain, "--text", "\(why).txt", in: world, as: "producer")
             guard why == "declined" else { continue }
-            try run("decline", "declined.txt", "--yes", "--why", "asbestos", in: world, as: "second")
+            try run(
+                "decline",
+                "declined.txt",
+                "--yes",
+                "--why",
+                "asbestos",
+                "--reply",
+                "no.png",
+                in: world,
+                as: "second"
+            )
+            try run("ack", "no.png", in: world, as: "producer")
         }
         let withdrawn = try run("show", chain, in: world, as: "producer")["offers"]?.elements?.last?["offer"]?.text
         try run("withdraw", chain, "--offer", withdrawn ?? "", "--why", "wrong skip", in: world, as: "producer")
-        try run("offer", chain, "--png", "code.png", "--text", "code.txt", in: world, as: "producer")
+        try run("offer", chain, "--full", "--png", "code.png", "--text", "code.txt", in: world, as: "producer")
         try world.write("TS1$AAAA", to: "damaged.txt")
-        try run("scan", "code.png", "damaged.txt", in: world)
+        try run("scan", "declined.txt", "damaged.txt", in: world)
+        try run("challenge", "--text", "challenge.txt", in: world, as: "site")
         for taker in ["first", "second"] {
-            try run("accept", "code.png", "--yes", "--from", "more.json", in: world, as: taker)
+            try run(
+                "accept",
+                "code.png",
+                "--yes",
+                "--from",
+                "more.json",
+                "--reply",
+                "\(taker).png",
+                in: world,
+                as: taker
+            )
         }
+        try run("ack", "first.png", in: world, as: "producer")
+        try run("show", chain, in: world, as: "producer")
         try run("outbox", in: world, as: "first")
         try run("sync", in: world, as: "first")
         // The second half is there, the first is not: it waits.
