@@ -118,7 +118,7 @@ let package = Package(
             ["TallystickServer", "TallystickDevice", "TallystickStore", "Tallystick", "TallystickCrypto", "Schemes"]
         ),
         tests("CommandLineKitTests", ["CommandLineKit"]),
-        tests("EndToEndTests", ["Tallystick", "TallystickCrypto", "TallystickStore"]),
+        tests("EndToEndTests", ["TallyCommand", "Tallystick", "TallystickCrypto", "TallystickStore"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -76,7 +76,8 @@ struct ChainPage {
         for field in leg.fields {
             if let line = field.path.line, line.list != list { list = line.list }
             let value = Scheme.text(of: field.value)
-            let codes = field.codeTitles.isEmpty ? "" : " (\(field.codeTitles.joined(separator: ", ")))"
+            let titles = field.codeTitles.joined(separator: ", ")
+            let codes = titles.isEmpty || titles == value ? "" : " (\(titles))"
             let others = field.others.map { $0.isNull ? "cleared" : Scheme.text(of: $0) }.joined(separator: ", ")
             let conflict = field.isInConflict ? "  IN CONFLICT with: \(others)" : ""
             let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
@@ -174,8 +175,7 @@ extension ChainPage {
                     view.waiting.map {
                         .object([
                             ("event", .string($0.event.hex)), ("type", .string($0.type)), ("own", .bool($0.isOwn)),
-                            ("waitsFor", .array($0.awaits.map { JSONOutput($0.json) })),
-                            ("sentences", .strings($0.awaits.map(\.sentence))),
+                            ("waitsFor", .array($0.awaits.map { ChainPage.json($0) })),
                         ])
                     }
                 )
@@ -183,6 +183,20 @@ extension ChainPage {
             ("refused", .array(view.refused.map { ChainPage.json($0) })),
             ("doubtful", .array(view.doubtful.map { ChainPage.json($0) })),
             ("warnings", JSONOutput(view.warnings)),
+        ])
+    }
+
+    /// One shape for everything that can be waited for, so that a script need not look for which member is there.
+    private static func json(_ awaited: Awaited) -> JSONOutput {
+        let (kind, what): (String, String?) =
+            switch awaited {
+            case .event(let hash): ("event", hash.hex)
+            case .offer(let offer): ("offer", offer.description)
+            case .opening: ("opening", nil)
+            case .signature(let name): ("signature", name.text)
+            }
+        return .object([
+            ("kind", .string(kind)), ("what", .optional(what)), ("sentence", .string(awaited.sentence)),
         ])
     }
 

@@ -11,9 +11,9 @@ import TallystickStore
 enum Failure {
     static func describe(_ error: any Error) -> CommandError {
         switch error {
+        case let error as CommandError: error
         case let error as DeviceError: describe(error)
-        case let error as ServerError:
-            CommandError(exit: .failed, code: error.code.rawValue, message: error.message)
+        case let error as ServerError: describe(error)
         case let error as StoreError: describe(error)
         case let error as QRError: describe(error)
         case let error as EventError:
@@ -22,21 +22,67 @@ enum Failure {
             CommandError(exit: .badInput, code: error.code.description, message: error.description)
         case let error as SchemeError:
             CommandError(exit: .badInput, code: "scheme-invalid", message: error.description)
-        case let error as CryptoError:
-            CommandError(exit: .failed, code: error.code.rawValue, message: error.message)
+        case let error as CryptoError: describe(error)
         case let error as HTTPError:
             CommandError(exit: .failed, code: error.code.rawValue, message: error.message)
         default: CommandError(exit: .failed, code: "failed", message: "\(error)")
         }
     }
 
+    /// Runs what needs the server; where it is not reached, nothing is saved to be sent later, and this is the remedy.
+    static func reaching<Result>(_ remedy: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DeviceError where error.code == .serverUnreachable {
+            throw CommandError(exit: .unavailable, code: error.code.rawValue, message: error.message, remedy: remedy)
+        }
+    }
+
     private static func describe(_ error: StoreError) -> CommandError {
-        let isForeign = error.code == .notATallystickFile || error.code == .needsNewerVersion
+        let exit: ExitCode
+        var remedy = error.remedy
+        switch error.code {
+        case .notATallystickFile, .needsNewerVersion, .badRecord: exit = .badInput
+        case .notFound:
+            exit = .noInput
+            remedy = remedy ?? "check the path; `tally server init` makes a new server"
+        default: exit = .failed
+        }
+        return CommandError(exit: exit, code: error.code.rawValue, message: error.message, remedy: remedy)
+    }
+
+    private static func describe(_ error: ServerError) -> CommandError {
+        let exit: ExitCode
+        var remedy: String?
+        switch error.code {
+        case .wrongKeys:
+            exit = .badInput
+            remedy = "put back the key file that `tally server init` made together with this database"
+        case .exists:
+            exit = .failed
+            remedy = "name another file with --db; nothing was changed"
+        case .badValue: exit = .badInput
+        case .unknownDevice: exit = .noInput
+        case .logMoved:
+            exit = .failed
+            remedy = "give the command again"
+        case .logDamaged:
+            exit = .failed
+            remedy = "keep the file as it is and restore a backup beside it"
+        default: exit = .failed
+        }
+        return CommandError(exit: exit, code: error.code.rawValue, message: error.message, remedy: remedy)
+    }
+
+    /// On a device its home words what is wrong with its key; this is the server's key file.
+    private static func describe(_ error: CryptoError) -> CommandError {
+        let isMissing = error.code == .fileNotFound
         return CommandError(
-            exit: isForeign ? .badInput : .failed,
+            exit: isMissing ? .noInput : error.code == .fileTooLarge ? .badInput : .failed,
             code: error.code.rawValue,
             message: error.message,
-            remedy: error.remedy
+            remedy: isMissing || error.code == .fileTooLarge
+                ? "put back the key file that `tally server init` made together with this database" : nil
         )
     }
 
@@ -46,7 +92,7 @@ enum Failure {
 
     private static func describe(_ error: DeviceError) -> CommandError {
         CommandError(
-            exit: exit(for: error.code),
+            exit: exit(for: error),
             code: error.code.rawValue,
             message: error.message,
             // Each reason's sentence says what to do.
@@ -58,8 +104,10 @@ enum Failure {
         )
     }
 
-    private static func exit(for code: DeviceError.Code) -> ExitCode {
-        switch code {
+    private static func exit(for error: DeviceError) -> ExitCode {
+        switch error.code {
+        // A value that no such field can have is bad input; everything else the rules refuse is a failure.
+        case .refused where error.reasons.allSatisfy({ [.fieldInvalid, .fieldUnknown].contains($0.code) }): .badInput
         case .serverUnreachable: .unavailable
         case .chainUnknown, .notAHome, .notEnrolled, .keyMissing, .databaseMissing: .noInput
         case .chainAmbiguous, .choiceNeeded, .badInput, .schemeUnknown, .damaged: .badInput

@@ -4,6 +4,41 @@ import Tallystick
 import TallystickCrypto
 import TallystickDevice
 
+extension Invocation {
+    /// The name that an option gives; throws where it is not one, so that a slip never counts as nothing said.
+    func name(_ option: String) throws -> Name? {
+        guard let text = try self.option(option) else { return nil }
+        guard let name = Name(text) else {
+            throw CommandError.usage(
+                "expected --\(option) with a name of the scheme's, got '\(Console.plain(text))'",
+                code: "name-invalid",
+                remedy: "`tally scheme show ID` lists the names"
+            )
+        }
+        return name
+    }
+
+    /// What a person wrote to be kept: 1 to 8192 bytes, or none where it may be left out.
+    static let longestText = 8_192
+
+    /// Throws where a text is not one that an event can hold.
+    static func check(_ text: String, _ what: String) throws(CommandError) {
+        guard !text.isEmpty, text.utf8.count <= longestText else {
+            throw CommandError(
+                exit: .badInput,
+                code: "text-invalid",
+                message: "expected \(what) of 1 to \(longestText) bytes, got \(text.utf8.count)",
+                remedy: text.isEmpty ? "say it in words" : "say it in several shorter parts"
+            )
+        }
+    }
+}
+
+/// How many there are of something, in words: `1 event`, `2 events`.
+func counted(_ count: Int, _ thing: String, _ things: String? = nil) -> String {
+    "\(count) \(count == 1 ? thing : things ?? thing + "s")"
+}
+
 /// What a command on a device works with: its home, opened.
 struct Workplace {
     let device: Device
@@ -60,6 +95,11 @@ struct Workplace {
         for warning in said.warnings {
             console.print(console.styled("Warning: ", .warning, on: .output) + Console.plain(warning.sentence))
         }
+    }
+
+    /// The rules that a code names; nil where they are not known here.
+    func scheme(of half: HandoffHalf) -> Scheme? {
+        device.schemes.first { $0.reference.hash.bytes.starts(with: half.statement.schemePrefix) }
     }
 
     /// The last eight characters of a chain's identifier: what people name it by.

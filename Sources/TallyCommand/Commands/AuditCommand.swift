@@ -38,7 +38,9 @@ extension CommandDeclaration {
                 throw CommandError(
                     exit: .badInput,
                     code: "not-a-record",
-                    message: "\(path) is not a record: \(report.findings.first?.message ?? "it is empty")",
+                    message: record.isEmpty
+                        ? "\(path) is not a record: it is empty"
+                        : "\(path) is not a record: none of its lines is a record's header or an event",
                     remedy: "`tally export` writes records"
                 )
             }
@@ -129,7 +131,7 @@ private struct AuditPage {
             console.print("Authority \(DeviceID(header.authority)) (\(source))")
         }
         let counts = [Verdict.Outcome.accepted, .refused, .waiting].map { "\(report.outcomes[$0] ?? 0) \($0.rawValue)" }
-        console.print("\(report.events) events: \(counts.joined(separator: ", "))\n")
+        console.print("\(counted(report.events, "event")): \(counts.joined(separator: ", "))\n")
         var table = Table("RESULT", "CHECK", "LOOKED AT")
         for check in report.checks {
             table.add([mark(check), check.subject.title, check.notDone ?? "\(check.count)"])
@@ -146,7 +148,7 @@ private struct AuditPage {
         if report.isClean {
             console.print(console.styled("Nothing wrong was found in what was checked.", .good, on: .output))
         } else {
-            console.print(console.styled("\(report.findings.count) findings.", .error, on: .output))
+            console.print(console.styled("\(counted(report.findings.count, "finding")).", .error, on: .output))
         }
     }
 }

@@ -24,20 +24,27 @@ extension CommandDeclaration {
             ),
         ],
         examples: [("tally enrol --server http://127.0.0.1:8480 --code 7KQM-2FXR-90TB-C4WD", "enrols this device")],
-        exitCodes: [(.unavailable, "the server was not reached; the key is kept for the next try")],
+        exitCodes: [
+            (.badInput, "the address or the trust file cannot be used"),
+            (.noInput, "there is no such trust file, or the folder is something else's"),
+            (.unavailable, "the server was not reached; the key is kept for the next try"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let server = try invocation.requiredOption("server")
             let start = try Moment.now()
-            let device = try Device.enrol(
-                home: try Workplace.home(invocation),
-                server: server,
-                code: try invocation.requiredOption("code"),
-                authority: try invocation.option("trust").map { try TrustFile.read($0) },
-                transport: try Transport.network(server: server),
-                schemes: try ShippedSchemes.read(),
-                clock: { (try? Moment.now()) ?? start },
-                random: { SecureRandom.bytes($0) }
-            )
+            let device = try Failure.reaching("check the address and the connection, then give the same command again")
+            {
+                try Device.enrol(
+                    home: try Workplace.home(invocation),
+                    server: server,
+                    code: try invocation.requiredOption("code"),
+                    authority: try invocation.option("trust").map { try TrustFile.read($0) },
+                    transport: try Transport.network(server: server),
+                    schemes: try ShippedSchemes.read(),
+                    clock: { (try? Moment.now()) ?? start },
+                    random: { SecureRandom.bytes($0) }
+                )
+            }
             let certificate = device.certificate
             if invocation.isJSON {
                 invocation.console.print(

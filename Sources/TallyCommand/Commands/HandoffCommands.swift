@@ -21,7 +21,7 @@ extension CommandDeclaration {
                 value: "ROLE",
                 help: "the receiving role or the handoff's name, where there are several"
             ),
-            OptionDeclaration("for", value: "TIME", help: "how long it lasts: 90s, 15m or 2h", ),
+            OptionDeclaration("for", value: "TIME", help: "how long it lasts, 1m to 24h: 90s, 15m or 2h"),
             OptionDeclaration("png", value: "FILE", values: .files, help: "write the code as a PNG picture"),
             OptionDeclaration("svg", value: "FILE", values: .files, help: "write the code as an SVG picture"),
             OptionDeclaration("text", value: "FILE", values: .files, help: "write the code's text"),
@@ -36,7 +36,7 @@ extension CommandDeclaration {
             let chain = try place.chain(invocation)
             let made = try place.device.offer(
                 chain,
-                to: try invocation.option("to").flatMap(Name.init),
+                to: try invocation.name("to"),
                 lasting: try invocation.option("for").map(seconds(in:))
             )
             let until = Moment.text(
@@ -59,13 +59,21 @@ extension CommandDeclaration {
                 try Files.write(Array((made.code + "\n").utf8), to: path)
                 written.append(path)
             }
-            if written.isEmpty, !invocation.isJSON { try show(code, on: place.console) }
-            place.report(
-                made.said,
-                """
+            let sentence = """
                 Offer \(made.offer.id.short) of chain …\(Workplace.short(chain)) to a \(made.handoff.to), until \(until).\
                 \(written.isEmpty ? "" : " Written: \(written.joined(separator: ", ")).")
-                """,
+                """
+            if written.isEmpty, !invocation.isJSON {
+                try show(code, on: place.console)
+                // Into a pipe goes the code alone, so that `tally accept -` can read it.
+                guard place.console.isTerminal(.output) else {
+                    place.console.note(sentence)
+                    return .done
+                }
+            }
+            place.report(
+                made.said,
+                sentence,
                 more: [
                     ("offer", .string(made.offer.id.description)), ("to", .string(made.handoff.to.text)),
                     ("expires", .string(made.offer.expires.description)), ("code", .string(made.code)),
@@ -97,9 +105,13 @@ extension CommandDeclaration {
     private static func seconds(in text: String) throws(CommandError) -> Int {
         let units: [(String, Int)] = [("s", 1), ("m", 60), ("h", 3_600)]
         for (unit, size) in units where text.hasSuffix(unit) {
-            if let count = Int(text.dropLast()), count > 0, count <= 86_400 { return count * size }
+            guard let count = Int(text.dropLast()), (1...86_400).contains(count) else { break }
+            if (60...86_400).contains(count * size) { return count * size }
         }
-        throw .usage("expected a time such as 90s, 15m or 2h, got '\(Console.plain(text))'", code: "time-invalid")
+        throw .usage(
+            "expected a time from 1m to 24h such as 90s, 15m or 2h, got '\(Console.plain(text))'",
+            code: "time-invalid"
+        )
     }
 
     static let withdraw = CommandDeclaration(
@@ -108,22 +120,45 @@ extension CommandDeclaration {
         section: Tally.field,
         arguments: [.chain],
         options: [
-            OptionDeclaration("offer", value: "ID", help: "the offer, where several are open"),
+            OptionDeclaration(
+                "offer",
+                value: "ID",
+                help: "the offer, where several are open: its identifier, or its first digits as `tally show` has them"
+            ),
             OptionDeclaration("why", value: "TEXT", help: "the reason"),
         ],
         examples: [("tally withdraw 1f0c3a9e --why 'wrong skip'", "takes the open offer back")],
-        exitCodes: [(.noInput, "there is no such chain or home")],
+        exitCodes: [(.noInput, "there is no such chain, offer or home")],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
+            let chain = try place.chain(invocation)
+            let why = try invocation.option("why") ?? ""
+            if !why.isEmpty { try Invocation.check(why, "a reason") }
             let said = try place.device.withdraw(
-                try place.chain(invocation),
-                offer: try invocation.option("offer").flatMap(OfferID.init(_:)),
-                why: try invocation.option("why") ?? ""
+                chain,
+                offer: try invocation.option("offer").map { try offer(named: $0, in: chain, of: place) },
+                why: why
             )
             place.report(said, "The offer is withdrawn. A taker who scanned it before may still be first.")
             return .done
         }
     )
+
+    /// The offer that a person means: its digits, in whichever grouping and case.
+    private static func offer(named text: String, in chain: UniqueID, of place: Workplace) throws -> OfferID {
+        let digits = text.lowercased().filter { $0 != "-" }
+        let offers = try place.device.view(chain).offers.map(\.id)
+        let matches = offers.filter { digits.utf8.count >= 4 && $0.description.hasPrefix(digits) }
+        guard let offer = matches.first, matches.count == 1 else {
+            throw CommandError(
+                exit: .noInput,
+                code: "offer-unknown",
+                message: "\(counted(matches.count, "offer")) of this chain named “\(Console.plain(text))”",
+                remedy: "`tally show \(Workplace.short(chain))` lists them"
+            )
+        }
+        return offer
+    }
 
     static let scan = CommandDeclaration(
         ["scan"],
@@ -173,11 +208,15 @@ extension CommandDeclaration {
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let half = try CodePicture(try invocation.argument("IMAGE")).offer()
-            let scheme = place.device.schemes.first {
-                $0.reference.hash.bytes.starts(with: half.statement.schemePrefix)
-            }
             let role = try place.device.taker(of: half.statement, role: nil)
-            guard let scheme else { return .failed }
+            guard let scheme = place.scheme(of: half) else {
+                throw CommandError(
+                    exit: .badInput,
+                    code: "scheme-unknown",
+                    message: "the rules that the code names are not known here",
+                    remedy: "install the version of the program that has them"
+                )
+            }
             let values = try Values(invocation, scheme: scheme, role: role)
             try confirm(half, scheme: scheme, question: "Take this load over?", invocation)
             let said = try place.device.accept(half, role: role, values: values.changes)
@@ -213,10 +252,8 @@ extension CommandDeclaration {
             let place = try Workplace.open(invocation)
             let half = try CodePicture(try invocation.argument("IMAGE")).offer()
             let why = try invocation.requiredOption("why")
-            let scheme = place.device.schemes.first {
-                $0.reference.hash.bytes.starts(with: half.statement.schemePrefix)
-            }
-            try confirm(half, scheme: scheme, question: "Refuse this load?", invocation)
+            try Invocation.check(why, "a reason")
+            try confirm(half, scheme: place.scheme(of: half), question: "Refuse this load?", invocation)
             let said = try place.device.decline(half, why: why)
             place.report(said, "Declined: chain …\(Workplace.short(said.chain)). The giver keeps the load.")
             return .done
@@ -259,7 +296,7 @@ private struct ScanPage {
     }
 
     func print(on console: Console) {
-        console.print("\(Console.plain(picture.path)): \(picture.symbols.isEmpty ? "no code was found" : "")")
+        console.print("\(Console.plain(picture.path)):\(picture.symbols.isEmpty ? " no code was found" : "")")
         for symbol in picture.symbols {
             switch symbol.reading {
             case .half(let half): for line in page(half).lines { console.print("  \(line)") }
@@ -282,21 +319,22 @@ private struct ScanPage {
                 .array(
                     picture.symbols.map { symbol in
                         let kind: String
-                        var more: [(String, JSONOutput)] = []
+                        var offer = JSONOutput.null
+                        var why: String?
                         switch symbol.reading {
                         case .half(let half):
                             kind = "offer"
-                            more = [("offer", page(half).json)]
-                        case .damaged(let why):
+                            offer = page(half).json
+                        case .damaged(let reason):
                             kind = "damaged"
-                            more = [("why", .string(why))]
+                            why = reason
                         case .foreign: kind = symbol.isPartial ? "partial" : "foreign"
                         }
                         let text = String(validating: symbol.text, as: UTF8.self)
-                        return .object(
-                            [("kind", .string(kind)), ("stage", .string(symbol.stage)), ("text", .optional(text))]
-                                + more
-                        )
+                        return .object([
+                            ("kind", .string(kind)), ("stage", .string(symbol.stage)), ("text", .optional(text)),
+                            ("offer", offer), ("why", .optional(why)),
+                        ])
                     }
                 )
             ),

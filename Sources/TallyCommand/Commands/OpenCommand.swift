@@ -32,17 +32,17 @@ extension CommandDeclaration {
                     remedy: "`tally scheme list` names those there are"
                 )
             }
-            let role = try invocation.option("role").flatMap(Name.init) ?? scheme.roles.first { $0.opens }?.name
+            let role = try invocation.name("role") ?? scheme.roles.first { $0.opens }?.name
             let values = try Values(invocation, scheme: scheme, role: role)
             let said = try place.device.openChain(
                 scheme: name,
-                role: try invocation.option("role") == nil ? nil : role,
+                role: try invocation.name("role"),
                 values: values.changes
             )
             place.report(
                 said,
                 """
-                Opened \(scheme.title), chain …\(Workplace.short(said.chain)), with \(values.changes.count) values.
+                Opened \(scheme.title), chain …\(Workplace.short(said.chain)), with \(counted(values.changes.count, "value")).
                 Next: `tally sign \(Workplace.short(said.chain))` when everything is in, then `tally offer`.
                 """,
                 more: [values.json]
@@ -67,7 +67,7 @@ extension CommandDeclaration {
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)
             let scheme = try place.device.scheme(of: chain)
-            let role = try invocation.option("role").flatMap(Name.init) ?? place.device.roles(in: chain).first
+            let role = try invocation.name("role") ?? place.device.roles(in: chain).first
             let values = try Values(invocation, scheme: scheme, role: role)
             guard !values.changes.isEmpty else {
                 values.report(on: place.console)
@@ -76,7 +76,7 @@ extension CommandDeclaration {
             let said = try place.device.set(chain, values.changes)
             place.report(
                 said,
-                "Saved \(values.changes.count) values in chain …\(Workplace.short(chain)).",
+                "Saved \(counted(values.changes.count, "value")) in chain …\(Workplace.short(chain)).",
                 more: [values.json]
             )
             values.report(on: place.console)
@@ -90,10 +90,14 @@ extension CommandDeclaration {
         section: Tally.field,
         arguments: [.chain, ArgumentDeclaration("TEXT", help: "the remark")],
         examples: [("tally note 1f0c3a9e 'skip lid damaged on arrival'", "adds a remark")],
-        exitCodes: [(.noInput, "there is no such chain or home")],
+        exitCodes: [
+            (.badInput, "the remark is empty or too long"), (.noInput, "there is no such chain or home"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
-            let said = try place.device.note(try place.chain(invocation), try invocation.argument("TEXT"))
+            let text = try invocation.argument("TEXT")
+            try Invocation.check(text, "a remark")
+            let said = try place.device.note(try place.chain(invocation), text)
             place.report(said, "Noted in chain …\(Workplace.short(said.chain)).")
             return .done
         }
@@ -114,7 +118,7 @@ extension CommandDeclaration {
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)
-            let said = try place.device.sign(chain, as: try invocation.option("as").flatMap(Name.init))
+            let said = try place.device.sign(chain, as: try invocation.name("as"))
             let role = try place.device.roles(in: chain).first
             let canOffer = try place.device.scheme(of: chain).handoffs.contains { $0.from == role }
             let next =

@@ -52,7 +52,10 @@ extension CommandDeclaration {
             } else {
                 let place = try Workplace.open(invocation)
                 let transport = try Transport.network(server: try place.device.serverAddress())
-                record = try place.device.record(of: try place.chain(invocation), transport)
+                let chain = try place.chain(invocation)
+                record = try Failure.reaching("check the connection, then export again") {
+                    try place.device.record(of: chain, transport)
+                }
             }
             let path = try invocation.requiredOption("output")
             try Files.write(record, to: path)
@@ -120,7 +123,8 @@ private struct ReplayPage {
         console.print("Chain \(state.chain)")
         console.print("  \(state.scheme?.title ?? "rules not in the record")")
         console.print(
-            "  \(replay.events) events: \(state.count(accepted: true)) accepted, \(state.count(accepted: false)) refused, \(replay.ledger.waiting.count) waiting"
+            "  \(counted(replay.events, "event")): \(state.count(accepted: true)) accepted, "
+                + "\(state.count(accepted: false)) refused, \(replay.ledger.waiting.count) waiting"
         )
         if state.isContested { console.print(console.styled("  CONTESTED", .error, on: .output)) }
         for leg in state.legs {

@@ -28,6 +28,12 @@ extension ServerStore {
 }
 
 extension CommandDeclaration {
+    /// How every command ends that cannot open the server's files.
+    private static let serverExitCodes: [(code: ExitCode, says: String)] = [
+        (.badInput, "the file is no server's database, the keys are not its own, or a value cannot be used"),
+        (.noInput, "there is no such database, or no key file beside it"),
+    ]
+
     static let serverInit = CommandDeclaration(
         ["server", "init"],
         summary: "Make a new server: a database, and the file with its keys",
@@ -40,6 +46,7 @@ extension CommandDeclaration {
             OptionDeclaration("origin", value: "NAME", required: true, help: "what the server calls itself, for good"),
         ],
         examples: [("tally server init --db server.sqlite --origin 'Derwent Waste Register'", "makes a server")],
+        exitCodes: [(.badInput, "the name cannot be used")],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let store = try ServerStore.create(
                 path: try invocation.requiredOption("db"),
@@ -81,6 +88,7 @@ extension CommandDeclaration {
                 "prints a code for one of the carrier's devices"
             )
         ],
+        exitCodes: serverExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let store = try ServerStore.open(invocation)
             let party = try invocation.requiredOption("party")
@@ -133,7 +141,7 @@ extension CommandDeclaration {
             OptionDeclaration("tls-key", value: "FILE", values: .files, help: "the certificate's key, as PEM"),
         ],
         examples: [("tally server run --db server.sqlite --listen 127.0.0.1:8480", "serves on loopback")],
-        exitCodes: [(.badInput, "the file is no server's database")],
+        exitCodes: serverExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let store = try ServerStore.open(invocation)
             let (address, port) = try endpoint(try invocation.option("listen") ?? "127.0.0.1:8480")
@@ -197,6 +205,10 @@ extension CommandDeclaration {
                 "refuses what that device sends from now on"
             )
         ],
+        exitCodes: [
+            (.badInput, "the file is no server's database, or the keys are not its own"),
+            (.noInput, "there is no such database, key file or device"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let text = try invocation.argument("DEVICE")
             guard let device = DeviceID(text) else {
@@ -221,6 +233,7 @@ extension CommandDeclaration {
             OptionDeclaration("output", short: "o", value: "FILE", values: .files, help: "where to write it"),
         ],
         examples: [("tally server trust --db server.sqlite -o server.trust.json", "give this file to auditors")],
+        exitCodes: serverExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let store = try ServerStore.open(invocation)
             let trust = JSON.members([
@@ -228,6 +241,7 @@ extension CommandDeclaration {
             ])
             let bytes = try trust.canonicalBytes() + [0x0A]
             guard let path = try invocation.option("output") else {
+                // The file's own bytes are one JSON object on one line already.
                 invocation.console.write(bytes)
                 return .done
             }
@@ -252,7 +266,7 @@ extension CommandDeclaration {
         examples: [
             ("tally server rebuild --db server.sqlite --check", "says whether the tables are what the log gives")
         ],
-        exitCodes: [(.foundProblems, "something differs")],
+        exitCodes: [(.foundProblems, "something differs")] + serverExitCodes,
         run: { (invocation: Invocation) async throws -> ExitCode in
             let report = try ServerStore.open(invocation).rebuild(check: try invocation.flag("check"))
             if invocation.isJSON {
@@ -274,7 +288,7 @@ extension CommandDeclaration {
                 return report.isClean ? .done : .foundProblems
             }
             let console = invocation.console
-            console.print("Folded \(report.events) events again, up to position \(report.position).")
+            console.print("Folded \(counted(report.events, "event")) again, up to position \(report.position).")
             var table = Table("TABLE", "RESULT")
             for comparison in report.tables { table.add([comparison.table, comparison.isEqual ? "equal" : "DIFFERS"]) }
             console.print(table)

@@ -89,6 +89,12 @@ enum Interruption {
         // A signal handler may only set a flag; a function without captures can be one.
         signal(SIGINT) { _ in Interruption.flag.store(true, ordering: .relaxed) }
         signal(SIGTERM) { _ in Interruption.flag.store(true, ordering: .relaxed) }
+        // A program that starts this one may have blocked them, and a mask is inherited.
+        var both = sigset_t()
+        unsafe sigemptyset(&both)
+        unsafe sigaddset(&both, SIGINT)
+        unsafe sigaddset(&both, SIGTERM)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &both, nil)
     }
 }
 
@@ -109,9 +115,11 @@ private struct SyncPage {
         if let notBefore = report.notBefore {
             console.note("The server asked to wait: the next try is due \(Moment.text(notBefore)).")
         }
-        console.print("Sent \(report.pushed) events, fetched \(report.pulled) entries.")
+        console.print("Sent \(counted(report.pushed, "event")), fetched \(counted(report.pulled, "entry", "entries")).")
         if report.hasStartedOver { console.print("The server's database was restored; everything was offered again.") }
-        if report.putOff > 0 { console.print("\(report.putOff) events were put off by the server; they are kept.") }
+        if report.putOff > 0 {
+            console.print("The server put off \(counted(report.putOff, "event")); nothing is lost.")
+        }
         if report.refused > 0 {
             let count = "\(report.refused) of your events \(report.refused == 1 ? "is" : "are") refused"
             console.print(console.styled("\(count): `tally refused` says why.", .error, on: .output))

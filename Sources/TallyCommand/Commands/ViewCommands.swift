@@ -22,7 +22,7 @@ extension CommandDeclaration {
             let onlyContested = try invocation.flag("contested")
             let chains = try place.device.chains().filter { !onlyContested || $0.isContested }
             if invocation.isJSON {
-                invocation.console.print(.object([("chains", .array(chains.map { JSONOutput($0.json) }))]))
+                invocation.console.print(.object([("chains", .array(chains.map { json(of: $0) }))]))
                 return .done
             }
             guard !chains.isEmpty else {
@@ -44,6 +44,25 @@ extension CommandDeclaration {
             return .done
         }
     )
+
+    private static func json(of chain: ChainSummary) -> JSONOutput {
+        .object([
+            ("chain", .string(chain.chain.description)), ("title", .optional(chain.title)),
+            ("scheme", .optional(chain.scheme)), ("badge", .string(chain.badge.rawValue)),
+            ("role", .optional(chain.role)), ("holder", .optional(chain.holder)),
+            ("holderRole", .optional(chain.holderRole)), ("contested", .bool(chain.isContested)),
+            ("opened", .optional(chain.opened?.description)), ("updated", .string(chain.updated.description)),
+            (
+                "counts",
+                .object([
+                    ("savedHere", .int(chain.counts.savedHere)), ("atTheServer", .int(chain.counts.atTheServer)),
+                    ("confirmed", .int(chain.counts.confirmed)), ("refused", .int(chain.counts.refused)),
+                    ("legs", .int(chain.legs)), ("signatures", .int(chain.signatures)),
+                    ("openOffers", .int(chain.openOffers)),
+                ])
+            ),
+        ])
+    }
 
     static let show = CommandDeclaration(
         ["show"],
@@ -84,7 +103,8 @@ extension CommandDeclaration {
                     throw CommandError(
                         exit: .noInput,
                         code: "event-unknown",
-                        message: "\(matches.count) refused events begin with “\(Console.plain(text))”",
+                        message:
+                            "expected one refused event that begins with “\(Console.plain(text))”, got \(matches.count)",
                         remedy: "`tally refused` shows their hashes"
                     )
                 }
