@@ -5,14 +5,17 @@ extension Projections {
     // MARK: Fields
 
     /// Writes the places that an event's changes were written to; the removal of a line writes to all of its fields.
-    func writeFields(_ changes: [EventContent.FieldChange], of event: Event, party: UniqueID, state: ChainState) throws {
+    func writeFields(_ changes: [EventContent.FieldChange], of event: Event, party: UniqueID, state: ChainState) throws
+    {
         let chain = state.chain.description
         for leg in state.legs.reversed() where leg.party == party && leg.role == event.role {
             var isFound = false
             let place = Place(chain: chain, leg: leg, texts: Texts(event, party: party))
             for change in changes {
                 if change.path.field != nil {
-                    guard let slot = state.slot(change.path, on: leg.event), Projections.wrote(event, slot) else { continue }
+                    guard let slot = state.slot(change.path, on: leg.event), Projections.wrote(event, slot) else {
+                        continue
+                    }
                     isFound = true
                     try write(slot, at: change.path, in: place)
                 } else {
@@ -68,24 +71,46 @@ extension Projections {
         guard let shown = slot.shown else { return }
         let isInConflict = slot.hadRivals && slot.isInConflict
         let isOwn = shown.event == place.texts.event
-        var statement = try database.statement(
-            literal: """
-                INSERT INTO fields VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (chain, leg, path) DO UPDATE SET value = excluded.value, device = excluded.device,
-                at = excluded.at, event = excluded.event, conflict = excluded.conflict
-                """
-        )
-        try statement.bind(place.chain, at: 1)
-        try statement.bind(place.leg, at: 2)
-        try statement.bind(path.description, at: 3)
-        try statement.bind(place.role, at: 4)
-        if let value = shown.value { try statement.bind(try json(value), at: 5) }
-        try statement.bind(place.texts.party, at: 6)
-        try statement.bind(isOwn ? place.texts.device : shown.device.description, at: 7)
-        try statement.bind(isOwn ? place.texts.at : shown.at.description, at: 8)
-        try statement.bind(isOwn ? place.texts.hash : shown.event.hex, at: 9)
-        try statement.bind(isInConflict ? 1 : 0, at: 10)
-        try statement.run()
+        let value = try shown.value.map(json)
+        let device = isOwn ? place.texts.device : shown.device.description
+        let at = isOwn ? place.texts.at : shown.at.description
+        let event = isOwn ? place.texts.hash : shown.event.hex
+        // A place written before has its row: changing it is cheaper than finding out by a conflict.
+        var isWritten = false
+        if slot.writes.count > 1 {
+            var statement = try database.statement(
+                literal: """
+                    UPDATE fields SET value = ?, device = ?, at = ?, event = ?, conflict = ?
+                    WHERE chain = ? AND leg = ? AND path = ?
+                    """
+            )
+            if let value { try statement.bind(value, at: 1) }
+            try statement.bind(device, at: 2)
+            try statement.bind(at, at: 3)
+            try statement.bind(event, at: 4)
+            try statement.bind(isInConflict ? 1 : 0, at: 5)
+            try statement.bind(place.chain, at: 6)
+            try statement.bind(place.leg, at: 7)
+            try statement.bind(path.description, at: 8)
+            try statement.run()
+            isWritten = database.changes > 0
+        }
+        if !isWritten {
+            var statement = try database.statement(
+                literal: "INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            )
+            try statement.bind(place.chain, at: 1)
+            try statement.bind(place.leg, at: 2)
+            try statement.bind(path.description, at: 3)
+            try statement.bind(place.role, at: 4)
+            if let value { try statement.bind(value, at: 5) }
+            try statement.bind(place.texts.party, at: 6)
+            try statement.bind(device, at: 7)
+            try statement.bind(at, at: 8)
+            try statement.bind(event, at: 9)
+            try statement.bind(isInConflict ? 1 : 0, at: 10)
+            try statement.run()
+        }
         guard slot.hadRivals else { return }
         try database.run(
             "DELETE FROM conflicts WHERE chain = ? AND leg = ? AND path = ?",

@@ -167,7 +167,8 @@ struct Deciding {
         let day = String(event.at.description.prefix(10))
         for change in changes {
             let path = change.path.description
-            guard let owner = owner(of: change.path, in: scheme) else {
+            let field = scheme.field(change.path)
+            guard let owner = field?.owner ?? lineOwner(of: change.path, in: scheme) else {
                 refuse(.fieldUnknown, path)
                 continue
             }
@@ -176,7 +177,7 @@ struct Deciding {
                 continue
             }
             if isSealed { refuse(.fieldSealed, path) }
-            if let value = change.value, let field = scheme.field(change.path),
+            if let value = change.value, let field,
                 let fault = scheme.fault(of: value, in: field, on: day)
             {
                 refuse(.fieldInvalid, path, fault)
@@ -185,9 +186,9 @@ struct Deciding {
         checkLineCounts(changes, scheme: scheme, leg: leg)
     }
 
-    private func owner(of path: FieldPath, in scheme: Scheme) -> Name? {
-        if path.field == nil { return path.line.flatMap { scheme.lines($0.list) }?.owner }
-        return scheme.field(path)?.owner
+    /// Whose a whole line is; nil for the path of a field.
+    private func lineOwner(of path: FieldPath, in scheme: Scheme) -> Name? {
+        path.field == nil ? path.line.flatMap { scheme.lines($0.list) }?.owner : nil
     }
 
     private mutating func checkLineCounts(
@@ -195,14 +196,24 @@ struct Deciding {
         scheme: Scheme,
         leg: ChainState.Leg
     ) {
-        guard changes.contains(where: { $0.path.line != nil }) else { return }
-        var values = state.values(of: leg.event)
-        for change in changes where change.path.field == nil {
-            values = values.filter { $0.key.line != change.path.line }
-        }
-        for change in changes where change.path.field != nil { values[change.path] = change.value }
-        for group in scheme.lines where changes.contains(where: { $0.path.line?.list == group.name }) {
-            let ids = Set(values.keys.compactMap { $0.line?.list == group.name ? $0.line?.id : nil })
+        // With fewer values in all than any group may have lines, there is nothing to count.
+        let mostValues = changes.count + state.slots.count
+        guard scheme.lines.contains(where: { mostValues > $0.maximum }) else { return }
+        let touched = changes.filter { $0.path.line != nil }
+        guard !touched.isEmpty else { return }
+        let removed = Set(touched.compactMap { $0.path.field == nil ? $0.path.line : nil })
+        let written = Set(touched.compactMap { $0.path.field == nil ? nil : $0.path })
+        for group in scheme.lines where touched.contains(where: { $0.path.line?.list == group.name }) {
+            // What stands after the event: what it writes, and what it leaves as it is.
+            var ids: Set<Name> = []
+            for change in touched where change.value != nil {
+                if let line = change.path.line, line.list == group.name { ids.insert(line.id) }
+            }
+            for (key, slot) in state.slots where key.leg == leg.event && key.path.line?.list == group.name {
+                guard let line = key.path.line, slot.value != nil, !removed.contains(line), !written.contains(key.path)
+                else { continue }
+                ids.insert(line.id)
+            }
             if ids.count > group.maximum {
                 refuse(.fieldInvalid, group.name.text, "expected at most \(group.maximum) lines, got \(ids.count)")
             }
