@@ -77,30 +77,11 @@ private struct ReceiptReading {
             }
         }
         for leaf in ValuesFile.leaves(of: json, at: "") where !used.contains(leaf.pointer) {
-            leave(leaf)
-        }
-    }
-
-    private mutating func leave(_ leaf: (pointer: String, value: JSON)) {
-        let text = Scheme.text(of: leaf.value)
-        if leaf.pointer == "/apiCode" {
-            unused.append(
-                ValuesFile.Unused(
-                    pointer: leaf.pointer,
-                    value: text,
-                    reason: "not-about-the-load",
-                    detail: "it identifies the sender to the interface"
-                )
-            )
-        } else {
-            unused.append(
-                ValuesFile.Unused(
-                    pointer: leaf.pointer,
-                    value: text,
-                    reason: "no-field",
-                    detail: "the scheme \(scheme.reference.id) has no field for it"
-                )
-            )
+            if sameBytes(leaf.pointer, "/apiCode") {
+                leave([leaf], "not-about-the-load", "it identifies the sender to the interface")
+            } else {
+                leave([leaf], "no-field", "the scheme \(scheme.reference.id) has no field for it")
+            }
         }
     }
 
@@ -121,23 +102,28 @@ private struct ReceiptReading {
             let rule = scheme.field(path)
         else { return }
         var leaves = ValuesFile.leaves(of: found, at: pointer)
-        if pointer.hasSuffix("/weight") { leaves.removeAll { $0.pointer.hasSuffix("/isEstimate") } }
-        // A weight without an amount, or a list that is none, is left to be reported as it stands.
-        guard let value = value(found, for: rule) else { return }
-        for leaf in leaves { used.insert(leaf.pointer) }
-        if rule.owner == role {
+        // Of a weight these two are read here; whether it is an estimate is a field of its own.
+        if case .decimal = rule.type { leaves.removeAll { !["metric", "amount"].contains($0.pointer.lastName) } }
+        if rule.owner != role {
+            leave(leaves, "other-role", "the \(rule.owner) sets it: \(path)")
+        } else if let value = value(found, for: rule) {
             changes.append(EventContent.FieldChange(path: path, value: value))
         } else {
-            for leaf in leaves {
-                unused.append(
-                    ValuesFile.Unused(
-                        pointer: leaf.pointer,
-                        value: Scheme.text(of: leaf.value),
-                        reason: "other-role",
-                        detail: "the \(rule.owner) sets it: \(path)"
-                    )
+            leave(leaves, "not-a-value", "it cannot be read as \(path)")
+        }
+        for leaf in leaves { used.insert(leaf.pointer) }
+    }
+
+    private mutating func leave(_ leaves: [(pointer: String, value: JSON)], _ reason: String, _ detail: String) {
+        for leaf in leaves {
+            unused.append(
+                ValuesFile.Unused(
+                    pointer: leaf.pointer,
+                    value: Scheme.text(of: leaf.value),
+                    reason: reason,
+                    detail: detail
                 )
-            }
+            )
         }
     }
 
@@ -163,4 +149,9 @@ private struct ReceiptReading {
         else { return nil }
         return .members([("amount", .string(amount)), ("unit", .string(unit))])
     }
+}
+
+extension String {
+    /// What follows the last slash of a pointer.
+    fileprivate var lastName: String { split(separator: "/").last.map(String.init) ?? self }
 }

@@ -41,7 +41,7 @@ public struct ValuesFile: Sendable {
             self = DefraReceipt.read(json, scheme: scheme, role: role)
         } else {
             var reader = OwnValues(scheme: scheme, role: role)
-            reader.read(json["values"] ?? json, at: json["values"] == nil ? "" : "/values")
+            reader.read(file: json)
             self.init(shape: .values, changes: reader.changes, unused: reader.unused)
         }
     }
@@ -52,12 +52,12 @@ public struct ValuesFile: Sendable {
         self.unused = unused
     }
 
-    /// Every scalar in a JSON value with its pointer.
+    /// Every scalar in a JSON value with its pointer, and every array or object that holds nothing.
     static func leaves(of json: JSON, at pointer: String) -> [(pointer: String, value: JSON)] {
         switch json {
-        case .object(let members):
+        case .object(let members) where !members.isEmpty:
             members.flatMap { leaves(of: $0.value, at: "\(pointer)/\(escaped($0.name))") }
-        case .array(let elements):
+        case .array(let elements) where !elements.isEmpty:
             elements.enumerated().flatMap { leaves(of: $0.element, at: "\(pointer)/\($0.offset)") }
         default: [(pointer, json)]
         }
@@ -83,8 +83,26 @@ private struct OwnValues {
     let role: Name
     var changes: [EventContent.FieldChange] = []
     var unused: [ValuesFile.Unused] = []
+    private var given: Set<FieldPath> = []
 
-    mutating func read(_ json: JSON, at pointer: String) {
+    init(scheme: Scheme, role: Name) {
+        self.scheme = scheme
+        self.role = role
+    }
+
+    /// Reads the values, which stand by themselves or under `values`.
+    mutating func read(file json: JSON) {
+        guard let values = json["values"] else { return read(json, at: "") }
+        for member in json.members ?? [] where !sameBytes(member.name, "values") {
+            leave(member.value, at: "/\(ValuesFile.escaped(member.name))", "no-field", "it stands beside “values”")
+        }
+        guard values.members != nil else {
+            return leave(values, at: "/values", "not-a-value", "expected an object of values")
+        }
+        read(values, at: "/values")
+    }
+
+    private mutating func read(_ json: JSON, at pointer: String) {
         for member in json.members ?? [] {
             let place = "\(pointer)/\(ValuesFile.escaped(member.name))"
             if let name = Name(member.name), let group = scheme.lines(name) {
@@ -106,7 +124,7 @@ private struct OwnValues {
         }
         if lines.isEmpty { leave(json, at: pointer, "not-a-value", "expected lines as an array or an object") }
         for line in lines {
-            guard let fields = line.value.members else {
+            guard let fields = line.value.members, !fields.isEmpty else {
                 leave(line.value, at: line.place, "not-a-value", "expected a line as an object of fields")
                 continue
             }
@@ -127,6 +145,10 @@ private struct OwnValues {
         }
         guard field.owner == role else {
             leave(json, at: pointer, "other-role", "the field belongs to the \(field.owner)")
+            return
+        }
+        guard given.insert(path).inserted else {
+            leave(json, at: pointer, "not-a-value", "the file gave “\(text)” before")
             return
         }
         switch reading(json, for: field) {
