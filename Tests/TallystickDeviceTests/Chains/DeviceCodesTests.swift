@@ -70,8 +70,8 @@ struct DeviceCodesTests {
         let yard = try Yard()
         let code = try yard.producer.fullCode(of: yard.offer.offer.id, in: yard.chain)
         func fails(_ code: FullCode?, _ expected: ReasonCode?) throws {
-            let code = try #require(code)
-            let error = #expect(throws: DeviceError.self) { try yard.carrier.load(in: code) }
+            let given = try #require(code)
+            let error = #expect(throws: DeviceError.self) { try yard.carrier.load(in: given) }
             #expect(error?.code == .badCode)
             if let expected { #expect(error?.reasons.map(\.code).contains(expected) == true, "\(error?.reasons ?? [])") }
         }
@@ -106,8 +106,10 @@ struct DeviceCodesTests {
         // The same words under another server's authority.
         let elsewhere = try Yard()
         try fails(try elsewhere.producer.fullCode(of: elsewhere.offer.offer.id, in: elsewhere.chain), .unknownDevice)
-        let newer = FullCode(half: code.half, signature: code.signature, dictionary: 9, compressed: code.compressed)
-        let error = #expect(throws: DeviceError.self) { try yard.carrier.load(in: try #require(newer)) }
+        let newer = try #require(
+            FullCode(half: code.half, signature: code.signature, dictionary: 9, compressed: code.compressed)
+        )
+        let error = #expect(throws: DeviceError.self) { try yard.carrier.load(in: newer) }
         #expect(error?.code == .needsNewerVersion)
     }
 
