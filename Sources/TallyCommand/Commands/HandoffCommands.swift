@@ -34,6 +34,8 @@ extension CommandDeclaration {
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let chain = try place.chain(invocation)
+            let files = try ["png", "svg", "text"].compactMap { try invocation.option($0) }
+            if files.isEmpty, !invocation.isJSON { try checkWindow(of: place.console) }
             let made = try place.device.offer(
                 chain,
                 to: try invocation.name("to"),
@@ -89,17 +91,26 @@ extension CommandDeclaration {
             console.print(code.text)
             return
         }
-        let picture = try code.verifiedTerminal()
-        guard picture.columns <= console.width else {
-            throw CommandError(
-                exit: .failed,
-                code: "window-too-small",
-                message:
-                    "the code needs \(picture.columns) columns and \(picture.rows) rows, the window has \(console.width) columns",
-                remedy: "the offer is saved: make the window larger and offer again, or use --png FILE"
-            )
-        }
-        console.write(picture.text)
+        console.write(try code.verifiedTerminal().text)
+    }
+
+    /// Throws where a code would not be seen whole; before anything is offered, so that no offer is left that nobody saw.
+    private static func checkWindow(of console: Console) throws {
+        guard console.isTerminal(.output) else { return }
+        // All compact codes are as long as each other.
+        let length = HandoffStatement.length + HandoffHalf.macLength
+        let sample = CompactCode.prefix + Base45.encode([UInt8](repeating: 0xFF, count: length))
+        let picture = try QRCode(sample).matrix.terminal()
+        // Below it stand a line about the offer and the prompt.
+        let rows = picture.rows + 2
+        guard picture.columns > console.width || rows > console.height ?? rows else { return }
+        let window = "\(console.width) columns" + (console.height.map { " and \($0) rows" } ?? "")
+        throw CommandError(
+            exit: .failed,
+            code: "window-too-small",
+            message: "the code needs \(picture.columns) columns and \(rows) rows, the window has \(window)",
+            remedy: "nothing was offered: make the window larger, or write a picture with --png FILE"
+        )
     }
 
     private static func seconds(in text: String) throws(CommandError) -> Int {
