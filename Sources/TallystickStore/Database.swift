@@ -23,6 +23,8 @@ import Glibc
 
     private var handle: OpaquePointer?
     private var cache: [SQLText: PreparedStatement] = [:]
+    /// Statements whose SQL is a literal, by the literal's address: no text is hashed for each row written.
+    private var literals: [UInt: PreparedStatement] = [:]
     /// True between the `BEGIN` and the end of ``transaction(_:)``.
     private var isGuarded = false
     /// True once a savepoint could not be undone, so that the transaction holds half of something.
@@ -89,6 +91,7 @@ import Glibc
     /// ``StoreError/Code/misuse``.
     package func close() {
         cache.removeAll()
+        literals.removeAll()
         // `close_v2` waits for statements still in use and has no other way to fail.
         unsafe sqlite3_close_v2(handle)
         unsafe handle = nil
@@ -116,6 +119,25 @@ import Glibc
             cache = cache.filter { $0.value.isInUse }
         }
         cache[key] = prepared
+        return Statement(prepared, on: self)
+    }
+
+    /// Gives a statement for SQL that stands in the program, for the paths that run for every event.
+    ///
+    /// - Parameter sql: A literal; it is told apart by where it stands, and never let go.
+    /// - Throws: ``StoreError/Code/misuse`` for bad SQL.
+    package func statement(literal sql: StaticString) throws(StoreError) -> Statement {
+        guard sql.hasPointerRepresentation else { return try statement(sql.description) }
+        let key = unsafe UInt(bitPattern: sql.utf8Start)
+        if let prepared = literals[key] {
+            guard prepared.isInUse else {
+                prepared.isInUse = true
+                return Statement(prepared, on: self)
+            }
+            return Statement(try prepare(sql.description), on: self)
+        }
+        let prepared = try prepare(sql.description)
+        literals[key] = prepared
         return Statement(prepared, on: self)
     }
 
@@ -267,8 +289,8 @@ import Glibc
     }
 
     /// Runs a statement that begins or ends something, past the check that it may itself make true.
-    private func control(_ sql: String) throws(StoreError) {
-        var statement = try statement(sql)
+    private func control(_ sql: StaticString) throws(StoreError) {
+        var statement = try statement(literal: sql)
         _ = try statement.stepUnchecked()
     }
 

@@ -4,55 +4,93 @@ package import TallystickCrypto
 extension Projections {
     // MARK: Fields
 
-    /// Writes the places that a change was written to: one, or all of a line that was removed.
-    func writeField(
-        _ change: EventContent.FieldChange,
-        of event: Event,
-        party: UniqueID,
-        state: ChainState
-    ) throws {
+    /// Writes the places that an event's changes were written to; the removal of a line writes to all of its fields.
+    func writeFields(_ changes: [EventContent.FieldChange], of event: Event, party: UniqueID, state: ChainState) throws {
+        let chain = state.chain.description
         for leg in state.legs.reversed() where leg.party == party && leg.role == event.role {
-            if change.path.field != nil {
-                guard let slot = state.slot(change.path, on: leg.event),
-                    slot.writes.last(where: { $0.event == event.hash }) != nil
-                else { continue }
-                try write(slot, at: change.path, of: leg, chain: state.chain)
-                return
-            }
             var isFound = false
-            for (key, slot) in state.slots where key.leg == leg.event && key.path.line == change.path.line {
-                guard slot.writes.last(where: { $0.event == event.hash }) != nil else { continue }
-                isFound = true
-                try write(slot, at: key.path, of: leg, chain: state.chain)
+            let place = Place(chain: chain, leg: leg, texts: Texts(event, party: party))
+            for change in changes {
+                if change.path.field != nil {
+                    guard let slot = state.slot(change.path, on: leg.event), Projections.wrote(event, slot) else { continue }
+                    isFound = true
+                    try write(slot, at: change.path, in: place)
+                } else {
+                    for (key, slot) in state.slots where key.leg == leg.event && key.path.line == change.path.line {
+                        guard Projections.wrote(event, slot) else { continue }
+                        isFound = true
+                        try write(slot, at: key.path, in: place)
+                    }
+                }
             }
+            // An event writes to one leg.
             if isFound { return }
         }
     }
 
-    private func write(_ slot: ChainState.Slot, at path: FieldPath, of leg: ChainState.Leg, chain: UniqueID) throws {
+    private static func wrote(_ event: Event, _ slot: ChainState.Slot) -> Bool {
+        slot.writes.last { $0.event == event.hash } != nil
+    }
+
+    /// The texts of one event, written once for all of its values.
+    private struct Texts {
+        let event: Digest
+        let hash: String
+        let device: String
+        let at: String
+        let party: String
+
+        init(_ event: Event, party: UniqueID) {
+            self.event = event.hash
+            hash = event.hash.hex
+            device = event.device.description
+            at = event.at.description
+            self.party = party.description
+        }
+    }
+
+    /// The leg that an event writes to.
+    private struct Place {
+        let chain: String
+        let leg: String
+        let role: String
+        let texts: Texts
+
+        init(chain: String, leg: ChainState.Leg, texts: Texts) {
+            self.chain = chain
+            self.leg = leg.event.hex
+            role = leg.role.text
+            self.texts = texts
+        }
+    }
+
+    private func write(_ slot: ChainState.Slot, at path: FieldPath, in place: Place) throws {
         guard let shown = slot.shown else { return }
-        let isInConflict = slot.isInConflict
-        let chain = chain.description
-        let legName = leg.event.hex
+        let isInConflict = slot.hadRivals && slot.isInConflict
+        let isOwn = shown.event == place.texts.event
         var statement = try database.statement(
-            "INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            literal: """
+                INSERT INTO fields VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (chain, leg, path) DO UPDATE SET value = excluded.value, device = excluded.device,
+                at = excluded.at, event = excluded.event, conflict = excluded.conflict
+                """
         )
-        try statement.bind(chain, at: 1)
-        try statement.bind(legName, at: 2)
+        try statement.bind(place.chain, at: 1)
+        try statement.bind(place.leg, at: 2)
         try statement.bind(path.description, at: 3)
-        try statement.bind(leg.role.text, at: 4)
+        try statement.bind(place.role, at: 4)
         if let value = shown.value { try statement.bind(try json(value), at: 5) }
-        try statement.bind(leg.party.description, at: 6)
-        try statement.bind(shown.device.description, at: 7)
-        try statement.bind(shown.at.description, at: 8)
-        try statement.bind(shown.event.hex, at: 9)
+        try statement.bind(place.texts.party, at: 6)
+        try statement.bind(isOwn ? place.texts.device : shown.device.description, at: 7)
+        try statement.bind(isOwn ? place.texts.at : shown.at.description, at: 8)
+        try statement.bind(isOwn ? place.texts.hash : shown.event.hex, at: 9)
         try statement.bind(isInConflict ? 1 : 0, at: 10)
         try statement.run()
         guard slot.hadRivals else { return }
         try database.run(
             "DELETE FROM conflicts WHERE chain = ? AND leg = ? AND path = ?",
-            chain,
-            legName,
+            place.chain,
+            place.leg,
             path.description
         )
         guard isInConflict else { return }
@@ -60,8 +98,8 @@ extension Projections {
             let write = slot.writes[index]
             try database.run(
                 "INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                chain,
-                legName,
+                place.chain,
+                place.leg,
                 path.description,
                 write.event.hex,
                 try write.value.map(json),

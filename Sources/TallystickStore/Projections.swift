@@ -145,7 +145,7 @@ package struct Projections {
         switch event.content {
         case .fieldsSet(let changes):
             guard let party = decision.arrival.certificate?.party else { return }
-            for change in changes { try writeField(change, of: event, party: party, state: state) }
+            try writeFields(changes, of: event, party: party, state: state)
         case .chainOpened, .handoffAccepted:
             if let leg = state.leg(event.hash) { try write(leg, state: state) }
             try writeChain(state)

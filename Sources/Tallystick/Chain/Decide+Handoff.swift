@@ -56,7 +56,7 @@ extension Deciding {
             chain: event.chain,
             scheme: scheme.reference.hash
         )
-        if awaits.isEmpty, snapshot.hash != offer.snapshot {
+        if snapshot.hash != offer.snapshot {
             refuse(.snapshotMismatch, offer.id.description, "expected \(snapshot.hash), got \(offer.snapshot)")
         }
     }

@@ -110,26 +110,26 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
                 divisor /= 10
             }
         }
-        func mark(_ text: StaticString) { bytes.append(contentsOf: text.description.utf8) }
+        func mark(_ sign: UInt8) { bytes.append(sign) }
         digits(year, 4)
-        mark("-")
+        mark(UInt8(ascii: "-"))
         digits(month, 2)
-        mark("-")
+        mark(UInt8(ascii: "-"))
         digits(day, 2)
-        mark("T")
+        mark(UInt8(ascii: "T"))
         digits(ofDay / 3_600_000, 2)
-        mark(":")
+        mark(UInt8(ascii: ":"))
         digits(ofDay / 60_000 % 60, 2)
-        mark(":")
+        mark(UInt8(ascii: ":"))
         digits(ofDay / 1_000 % 60, 2)
-        mark(".")
+        mark(UInt8(ascii: "."))
         digits(ofDay % 1_000, 3)
         if offsetMinutes == 0 {
-            mark("Z")
+            mark(UInt8(ascii: "Z"))
         } else {
-            mark(offsetMinutes < 0 ? "-" : "+")
+            mark(offsetMinutes < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+"))
             digits(abs(offsetMinutes) / 60, 2)
-            mark(":")
+            mark(UInt8(ascii: ":"))
             digits(abs(offsetMinutes) % 60, 2)
         }
         return String(decoding: bytes, as: UTF8.self)

@@ -53,9 +53,22 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// The bytes of two words, most significant first.
+    static func bytes(_ high: UInt64, _ low: UInt64) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: high >> shift))
+        }
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: low >> shift))
+        }
+        return bytes
+    }
+
     /// The 16 bytes, most significant first.
     public var bytes: [UInt8] {
-        [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        UniqueID.bytes(high, low)
     }
 
     /// The milliseconds since 1970 at which the identifier says it was made; information only.
@@ -68,12 +81,16 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// The text of 36 characters.
     public var description: String {
-        let digits = Hex.encode(bytes).utf8
         var text: [UInt8] = []
         text.reserveCapacity(36)
-        for (index, digit) in digits.enumerated() {
-            if index == 8 || index == 12 || index == 16 || index == 20 { text.append(UInt8(ascii: "-")) }
-            text.append(digit)
+        var index = 0
+        for word in [high, low] {
+            for shift in stride(from: UInt64(60), through: 0, by: -4) {
+                if index == 8 || index == 12 || index == 16 || index == 20 { text.append(UInt8(ascii: "-")) }
+                index += 1
+                let digit = UInt8(truncatingIfNeeded: word >> shift & 15)
+                text.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            }
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -74,6 +74,34 @@ public struct LogEntry: Sendable, Equatable {
         }
     }
 
+    /// The canonical bytes of ``json``, which a log writes for every event.
+    ///
+    /// The members of a verdict on an event are texts that need no escapes, in canonical order: they are written as
+    /// they are, and only what is behind the verdict is written as JSON.
+    public func canonicalBytes() throws(JSONError) -> [UInt8] {
+        guard case .verdict(let entry) = content else { return try json.canonicalBytes() }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(384)
+        bytes.append(contentsOf: "{\"chain\":\"".utf8)
+        bytes.append(contentsOf: entry.chain.description.utf8)
+        bytes.append(contentsOf: "\",\"event\":\"".utf8)
+        bytes.append(contentsOf: entry.event.hex.utf8)
+        bytes.append(contentsOf: "\",\"number\":".utf8)
+        bytes.append(contentsOf: String(entry.number).utf8)
+        bytes.append(contentsOf: ",\"position\":".utf8)
+        bytes.append(contentsOf: String(position).utf8)
+        bytes.append(contentsOf: ",\"received\":\"".utf8)
+        bytes.append(contentsOf: entry.received.description.utf8)
+        bytes.append(contentsOf: "\",\"verdict\":".utf8)
+        if entry.verdict == .accepted() {
+            bytes.append(contentsOf: "{\"outcome\":\"accepted\"}".utf8)
+        } else {
+            try entry.verdict.json.write(to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
     /// Reads an entry.
     public init(_ json: JSON) throws(EventError) {
         let content: Content?

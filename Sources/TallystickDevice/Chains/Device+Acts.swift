@@ -12,11 +12,8 @@ extension Device {
     /// - Throws: ``DeviceError``: `scheme-unknown`, `choice-needed`, `nothing-to-do`, `refused`.
     package func openChain(scheme name: Name, role: Name? = nil, values: [EventContent.FieldChange] = []) throws -> Said
     {
-        guard
-            let scheme = schemes.filter({ $0.reference.id == name }).max(by: {
-                $0.reference.version < $1.reference.version
-            })
-        else {
+        let versions = schemes.filter { $0.reference.id == name }
+        guard let scheme = versions.max(by: { $0.reference.version < $1.reference.version }) else {
             throw DeviceError(
                 .schemeUnknown,
                 "expected the name of a scheme, got “\(name)”",
@@ -194,7 +191,9 @@ extension Device {
         }
     }
 
-    /// Takes a load by the code that was scanned, and gives the taker's first values. Nothing else need be known.
+    /// Takes a load by the code that was scanned, and gives the taker's first values.
+    ///
+    /// Nothing else of the chain need be known.
     ///
     /// - Throws: ``DeviceError``: `refused` with `offer-taken` or `offer-declined` where this device has used the
     ///   offer, even long ago, with `offer-expired` where it has ended; `bad-input` for another role than the offer's.
@@ -230,15 +229,10 @@ extension Device {
             )
         }
         guard scheme.handoffs.indices.contains(statement.handoffIndex) else {
+            let fault = "the scheme has no handoff \(statement.handoffIndex)"
             throw DeviceError.refused(
                 "handoff.accepted",
-                [
-                    Reason(
-                        .offerInvalid,
-                        statement.offer.description,
-                        "the scheme has no handoff \(statement.handoffIndex)"
-                    )
-                ]
+                [Reason(.offerInvalid, statement.offer.description, fault)]
             )
         }
         let taker = scheme.handoffs[statement.handoffIndex].to

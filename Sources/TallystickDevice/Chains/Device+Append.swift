@@ -34,28 +34,23 @@ extension Device {
     /// - Parameter words: Gives what to say in the state of the chain as it is once the write lock is held.
     /// - Throws: ``DeviceError/Code/refused`` with every reason; then nothing is written.
     func say(_ chain: UniqueID, _ words: (FoldedChain) throws -> [Word]) throws -> Said {
-        let before = cache[chain]
-        do {
-            return try writing {
-                var folded = try folded(chain)
-                var said: [Digest] = []
-                var warnings: [Reason] = []
-                for word in try words(folded) {
-                    let (signed, verdict) = try decide(word, in: folded)
-                    fold(signed.event, verdict, into: &folded)
-                    folded.lastRow = try insertOwn(signed)
-                    said.append(signed.event.hash)
-                    warnings.append(contentsOf: verdict.warnings)
-                }
-                try saveSummary(of: folded, at: now())
-                cache[chain] = folded
-                return Said(chain: chain, events: said, warnings: warnings)
+        let (said, result) = try writing {
+            var folded = try self.folded(chain)
+            var said: [Digest] = []
+            var warnings: [Reason] = []
+            for word in try words(folded) {
+                let (signed, verdict) = try decide(word, in: folded)
+                fold(signed.event, verdict, into: &folded)
+                folded.lastRow = try insertOwn(signed)
+                said.append(signed.event.hash)
+                warnings.append(contentsOf: verdict.warnings)
             }
-        } catch {
-            // What was folded may not have been committed.
-            cache[chain] = before
-            throw error
+            try saveSummary(of: folded, at: now())
+            return (Said(chain: chain, events: said, warnings: warnings), folded)
         }
+        // Only now: a commit that fails must leave nothing behind.
+        cache[chain] = result
+        return said
     }
 
     /// Runs a body in a write transaction of this home, unless the home has been copied.

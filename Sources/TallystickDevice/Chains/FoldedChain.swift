@@ -74,13 +74,14 @@ extension Device {
 
     /// Folds the events from `lastRow` on that the server has not finally decided: this device's own.
     ///
-    /// After the server's database was replaced, those of others that the new one has not sent yet are among them, so
-    /// that work can go on meanwhile.
+    /// After the server's database was replaced, those of others that the new one has not sent yet are among them, in
+    /// their former order, so that work can go on meanwhile.
     private func foldOwnPart(into folded: inout FoldedChain) throws {
         let rows = try database.query(
             """
             SELECT row, line, seq, own FROM events WHERE chain = ? AND row > ?
-            AND (own = 1 OR NOT EXISTS (SELECT 1 FROM entries WHERE event = events.hash)) ORDER BY row
+            AND (own = 1 OR NOT EXISTS (SELECT 1 FROM entries WHERE event = events.hash))
+            ORDER BY place IS NULL, place, row
             """,
             folded.state.chain.description,
             folded.lastRow

@@ -7,7 +7,10 @@ enum Schema {
 
     static let migrator = Migrator([Migration("first tables", sql: first)])
 
+    /// The first tables.
+    ///
     /// `events.row` is the order in which this home came to know them; for own events that is their order.
+    /// `events.place` is where a server's database last settled them in their chain, kept when that database is lost.
     private static let first = """
         CREATE TABLE meta (
             only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -50,7 +53,8 @@ enum Schema {
             seq INTEGER NOT NULL,
             line BLOB NOT NULL,
             line_hash TEXT NOT NULL,
-            own INTEGER NOT NULL
+            own INTEGER NOT NULL,
+            place INTEGER
         ) STRICT;
         CREATE INDEX events_of_chain ON events (chain, row);
         CREATE UNIQUE INDEX own_events ON events (chain, seq) WHERE own = 1;

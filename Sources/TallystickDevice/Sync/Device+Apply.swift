@@ -104,6 +104,9 @@ extension Device {
             }
             try insert(entry, feed: feed, chain: verdict.chain, number: verdict.number, event: hash, verdict.verdict)
             touched.insert(verdict.chain)
+            if verdict.verdict.outcome != .waiting {
+                try database.run("UPDATE events SET place = ? WHERE hash = ?", verdict.number, hash)
+            }
             if stored.isOwn {
                 try settle(verdict.event, in: verdict.chain, verdict.verdict, received: verdict.received)
             }

@@ -9,8 +9,10 @@ extension Device {
     package func view(_ chain: UniqueID) throws -> ChainView {
         try atHome(home.path) {
             try database.snapshot {
-                let isKnown = try database.first("SELECT 1 FROM chains WHERE chain = ?", chain.description) { _ in true
-                }
+                let isKnown = try database.first(
+                    "SELECT 1 FROM chains WHERE chain = ?",
+                    chain.description
+                ) { _ in true }
                 guard isKnown == true else {
                     throw DeviceError(
                         .chainUnknown,
@@ -221,9 +223,10 @@ private struct ViewBuilder {
     private mutating func offers() throws -> [ChainView.Offer] {
         let now = device.now()
         var offers: [ChainView.Offer] = []
-        for offer in state.offers.values.sorted(by: {
+        let ordered = state.offers.values.sorted {
             ($0.offer.expires, $0.offer.id) < ($1.offer.expires, $1.offer.id)
-        }) {
+        }
+        for offer in ordered {
             let became: ChainView.Offer.State =
                 switch offer.end {
                 case .open: now.milliseconds < offer.offer.expires.milliseconds ? .open : .expired

@@ -33,7 +33,9 @@ struct Directory: Sendable {
         }
     }
 
-    mutating func add(_ certificate: Certificate) { certificates[certificate.device] = certificate }
+    mutating func add(_ certificate: Certificate) {
+        certificates[certificate.device] = certificate
+    }
 
     mutating func add(_ party: UniqueID, number: Int) { partyNumbers[party] = number }
 

@@ -27,7 +27,8 @@ struct Feed {
         _ directory: Directory
     ) throws {
         if Feed.joins(decision), !chain.parties.contains(party) {
-            try catchUp(party, with: chain, before: position, directory)
+            // Verdicts on its own events it has been given already.
+            for earlier in chain.positions(notOf: party) { try append(earlier, to: party, directory) }
             chain.parties.append(party)
         }
         for member in chain.parties { try append(position, to: member, directory) }
@@ -43,31 +44,12 @@ struct Feed {
         }
     }
 
-    private mutating func catchUp(
-        _ party: UniqueID,
-        with chain: LiveChain,
-        before position: Int,
-        _ directory: Directory
-    ) throws {
-        let earlier = try database.query(
-            """
-            SELECT entries.position, events.device FROM entries JOIN events ON events.position = entries.event
-            WHERE entries.chain = ? AND entries.position < ? ORDER BY entries.number
-            """,
-            chain.key,
-            position
-        ) { row in (position: try row.int(0), device: try row.blob(1)) }
-        // Verdicts on its own events it has been given already.
-        let own = Set(directory.certificates.values.filter { $0.party == party }.map(\.device.bytes))
-        for entry in earlier where !own.contains(entry.device) { try append(entry.position, to: party, directory) }
-    }
-
     private mutating func append(_ position: Int, to party: UniqueID, _ directory: Directory) throws {
         guard let number = directory.partyNumbers[party] else {
             throw ServerError(.logDamaged, "expected a number for party \(party)")
         }
         let next = try lastNumber(of: number) + 1
-        var statement = try database.statement("INSERT INTO feed VALUES (?, ?, ?)")
+        var statement = try database.statement(literal: "INSERT INTO feed VALUES (?, ?, ?)")
         try statement.bind(number, at: 1)
         try statement.bind(next, at: 2)
         try statement.bind(position, at: 3)

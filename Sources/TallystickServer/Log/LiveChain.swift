@@ -13,6 +13,8 @@ final class LiveChain {
         let first: Int
         /// The newest.
         var newest: Int
+        /// The party that said it.
+        let party: UniqueID?
     }
 
     let id: UniqueID
@@ -65,10 +67,11 @@ final class LiveChain {
             }
             let signed = try SignedEvent(line: try statement.blob(4))
             hashes[first] = signed.event.hash
-            places[signed.event.hash] = Place(first: first, newest: first)
+            let certificate = directory.certificates[signed.event.device]
+            places[signed.event.hash] = Place(first: first, newest: first, party: certificate?.party)
             let arrival = Arrival(
                 event: signed.event,
-                certificate: directory.certificates[signed.event.device],
+                certificate: certificate,
                 isRevoked: directory.isRevoked(signed.event.device, before: position),
                 // Only events whose signature was checked are kept as events.
                 isSignatureValid: true,
@@ -77,6 +80,19 @@ final class LiveChain {
             _ = ledger.receive(arrival, in: context(position))
         }
         for leg in ledger.state.legs where !parties.contains(leg.party) { parties.append(leg.party) }
+    }
+}
+
+extension LiveChain {
+    /// The positions of the entries about events that others than this party said, in order.
+    func positions(notOf party: UniqueID) -> [Int] {
+        var positions: [Int] = []
+        for place in places.values where place.party != party {
+            positions.append(place.first)
+            // An event that waited has two entries, and none has more.
+            if place.newest != place.first { positions.append(place.newest) }
+        }
+        return positions.sorted()
     }
 }
 

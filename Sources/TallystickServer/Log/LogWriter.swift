@@ -181,7 +181,7 @@ final class LogWriter {
     }
 
     private func keep(_ signed: SignedEvent, received: Timestamp, at position: Int) throws(StoreError) {
-        var statement = try database.statement("INSERT INTO events VALUES (?, ?, ?, ?)")
+        var statement = try database.statement(literal: "INSERT INTO events VALUES (?, ?, ?, ?)")
         try statement.bind(position, at: 1)
         try statement.bind(signed.event.device.bytes, at: 2)
         try statement.bind(received.milliseconds, at: 3)
@@ -207,7 +207,7 @@ final class LogWriter {
                 )
             )
         )
-        let bytes = try entry.json.canonicalBytes()
+        let bytes = try entry.canonicalBytes()
         try write(bytes, chain: chain, event: first)
         if first == position {
             chains.countEvent()
@@ -215,15 +215,14 @@ final class LogWriter {
         } else if let count = waiting[event.device] {
             waiting[event.device] = count - 1
         }
-        chain.places[event.hash] = LiveChain.Place(first: first, newest: position)
-        if let party = decision.arrival.certificate?.party {
-            try feed.add(decision, at: position, by: party, in: chain, directory)
-        }
+        let party = decision.arrival.certificate?.party
+        if let party { try feed.add(decision, at: position, by: party, in: chain, directory) }
+        chain.places[event.hash] = LiveChain.Place(first: first, newest: position, party: party)
         return bytes
     }
 
     private func write(_ bytes: [UInt8], chain: LiveChain?, event: Int?) throws(StoreError) {
-        var statement = try database.statement("INSERT INTO entries VALUES (?, ?, ?, ?, ?)")
+        var statement = try database.statement(literal: "INSERT INTO entries VALUES (?, ?, ?, ?, ?)")
         try statement.bind(position, at: 1)
         if let chain {
             try statement.bind(chain.key, at: 2)

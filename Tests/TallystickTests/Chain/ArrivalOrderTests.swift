@@ -96,7 +96,7 @@ import Testing
         #expect(expected.verdicts.count == actors.reduce(0) { $0 + $1.said.count })
         let refused = expected.verdicts.values.filter { $0.contains("\"refused\"") }
         #expect(refused.count == 1, "only the edit of a sealed field: \(refused)")
-        for round in 0..<200 {
+        for round in 0..<120 {
             let order =
                 round.isMultiple(of: 2) ? arrivals.interleaved(&random) : arrivals.shuffled(&random)
             let (ending, _) = try arrivals.end(order)
@@ -164,7 +164,7 @@ import Testing
         }
         let arrivals = try Arrivals([producer] + takers + sites, in: teller, at: "2026-11-30T23:00:00.000Z")
         var digests: [UniqueID: Set<String>] = [:]
-        for round in 0..<200 {
+        for round in 0..<120 {
             let order =
                 round.isMultiple(of: 2) ? arrivals.interleaved(&random) : arrivals.shuffled(&random)
             let (ending, state) = try arrivals.end(order)

@@ -120,6 +120,20 @@ import Testing
         #expect(scene.result(of: note) == ["parents-invalid 3"])
     }
 
+    /// A number stands for every earlier one: what skips some does not carry its descendants over the gap.
+    @Test func refusesWhatFollowsASkippedNumberToo() throws {
+        let scene = try Scene.described()
+        let skips = try scene.producer.say(.noteAdded(text: "Nine"), seq: 9, insisting: true)
+        let follows = try scene.producer.say(
+            .noteAdded(text: "Ten"),
+            parents: [skips.event.hash],
+            seq: 10,
+            insisting: true
+        )
+        #expect(scene.result(of: skips) == ["parents-invalid 9"])
+        #expect(scene.result(of: follows) == ["parents-invalid 10"])
+    }
+
     @Test func refusesARoleThatIsNotOnTheCertificate() throws {
         let scene = try Scene.described()
         let note = try scene.producer.say(

@@ -105,6 +105,19 @@ import Testing
         #expect(scene.result(of: try scene.producer.sign()) == ["accepted"])
     }
 
+    /// A carrier who has the load again signs for the new leg: the signature of its earlier one does not count.
+    @Test func refusesAnOfferOnALegThatWasNotSigned() throws {
+        let (scene, _) = try Scene.taken()
+        let there = try scene.teller.carrierDrives(scene.carrier, SampleValues.carrier, offeringTo: "carrier")
+        let back = try scene.teller.carrierTakes(scene.other, there, SampleValues.secondCarrier, offeringTo: "carrier")
+        scene.referee.receive(from: scene.carrier, scene.other)
+        scene.teller.clock.advance(seconds: 60)
+        #expect(scene.result(of: try scene.carrier.accept(back)) == ["accepted"])
+        #expect(scene.carrier.refusal { try scene.carrier.offer(to: "receiver") } == ["signature-out-of-order carrier"])
+        try scene.carrier.offer(to: "receiver", insisting: true)
+        #expect(scene.result(of: try present(scene.carrier.said.last)) == ["signature-out-of-order carrier"])
+    }
+
     @Test func waitsToOfferForASignatureOfAnotherRole() throws {
         let scene = try Scene("offer waits", scheme: ParcelScheme.read())
         try scene.producer.open()
@@ -299,6 +312,23 @@ import Testing
         let altered = try #require(HandoffHalf(statement: half.statement, mac: mac))
         #expect(scene.result(of: try scene.carrier.accept(altered)) == ["mac-mismatch"])
         #expect(scene.result(of: try scene.other.decline(altered, why: "no")) == ["mac-mismatch"])
+    }
+
+    /// Where nobody has the key, as in an audit, the giver's signed offer still says what the MAC is.
+    @Test func refusesAnotherMACThanTheOffersAlsoWithoutTheKey() throws {
+        let (scene, half) = try Scene.offered()
+        let context = DecisionContext(stage: .final, schemes: [scene.teller.scheme]) { _ in .unchecked }
+        let altered = try #require(HandoffHalf(statement: half.statement, mac: half.mac.map { $0 ^ 1 }))
+        for (half, expected) in [(half, ["accepted"]), (altered, ["mac-mismatch"])] {
+            let signed = try scene.carrier.accept(half, insisting: true)
+            let arrival = scene.referee.arrival(of: signed, at: signed.event.at)
+            var state = scene.state
+            // The acceptances are of one device; the second follows the first.
+            for earlier in scene.carrier.said.dropLast() {
+                state.fold(scene.referee.arrival(of: earlier, at: earlier.event.at), .refused([]), in: context)
+            }
+            #expect(state.decide(arrival, in: context).words == expected)
+        }
     }
 
     private func half(_ half: HandoffHalf, changing index: Int) throws -> HandoffHalf {
