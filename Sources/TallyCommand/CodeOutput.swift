@@ -33,15 +33,23 @@ struct CodeOutput {
         parts = nil
     }
 
-    /// Throws where a file cannot be written, before anything is done that would stay.
-    func check() throws(CommandError) {
+    /// Throws where a file cannot be written, or a code would not be seen whole; before anything is done that would
+    /// stay, so that no offer is left that nobody saw. `length` is how many bytes the code will have.
+    func check(_ length: Int, on console: Console) throws {
         for path in [png, svg, text, loop].compactMap({ $0 }) { try Files.probe(path) }
         if let parts { try Files.probe("\(parts)/part") }
+        guard !isToFile, !console.isJSON, console.isTerminal(.output) else { return }
+        let bytes = [UInt8](repeating: 0xFF, count: min(length, CodePart.largestSymbol))
+        let picture = try QRCode(CompactCode.prefix + Base45.encode(bytes)).matrix.terminal()
+        // Below it stand a line about the offer and the prompt.
+        try check(picture.columns, picture.rows + 2, on: console)
     }
+
+    private var isToFile: Bool { [png, svg, text, loop, parts].contains { $0 != nil } }
 
     /// Writes the files that were named, and gives their paths.
     func write(_ message: CodeMessage, caption: [String]) throws -> [String] {
-        guard [png, svg, text, loop, parts].contains(where: { $0 != nil }) else { return [] }
+        guard isToFile else { return [] }
         let texts = message.texts
         let codes = try texts.map { try QRCode($0) }
         var written: [String] = []
@@ -84,13 +92,10 @@ struct CodeOutput {
         }
         let codes = try texts.map { try QRCode($0) }
         if let code = codes.first, codes.count == 1 {
-            let picture = try code.verifiedTerminal()
-            try check(picture.columns, picture.rows, on: console)
-            console.write(picture.text)
+            console.write(try code.verifiedTerminal().text)
             return
         }
         let frames = try QRSheet(codes).verifiedTerminalFrames()
-        if let first = frames.first { try check(first.columns, first.rows, on: console) }
         Interruption.watch()
         var index = 0
         console.note("Press Ctrl-C when the taker has all \(codes.count) parts.")
@@ -103,23 +108,14 @@ struct CodeOutput {
     }
 
     private func check(_ columns: Int, _ rows: Int, on console: Console) throws(CommandError) {
-        let height = windowRows()
-        guard columns <= console.width, height.map({ rows < $0 }) ?? true else {
-            throw CommandError(
-                exit: .failed,
-                code: "window-too-small",
-                message:
-                    "the code needs \(columns) columns and \(rows + 1) rows, the window has \(console.width) columns"
-                    + (height.map { " and \($0) rows" } ?? ""),
-                remedy: "it is saved: make the window larger and show it again (`tally offer --again`), or use --png FILE"
-            )
-        }
-    }
-
-    private func windowRows() -> Int? {
-        var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return nil }
-        return Int(size.ws_row)
+        guard columns > console.width || rows > console.height ?? rows else { return }
+        let window = "\(console.width) columns" + (console.height.map { " and \($0) rows" } ?? "")
+        throw CommandError(
+            exit: .failed,
+            code: "window-too-small",
+            message: "the code needs \(columns) columns and \(rows) rows, the window has \(window)",
+            remedy: "nothing was offered: make the window larger, or write a picture with --png FILE"
+        )
     }
 }
 

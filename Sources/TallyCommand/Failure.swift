@@ -98,7 +98,8 @@ enum Failure {
         CommandError(
             exit: exit(for: error),
             code: error.code.rawValue,
-            message: error.message,
+            message: error.reasons.isEmpty
+                ? error.message : "the rules do not allow it, for \(counted(error.reasons.count, "reason"))",
             // Each reason's sentence says what to do.
             remedy: error.reasons.isEmpty ? error.remedy : nil,
             details: error.reasons.map { reason in

@@ -14,7 +14,8 @@ extension Console {
                 inputIsTerminal: isatty(STDIN_FILENO) == 1,
                 outputIsTerminal: isatty(STDOUT_FILENO) == 1,
                 errorIsTerminal: isatty(STDERR_FILENO) == 1,
-                windowWidth: { windowWidth(of: STDOUT_FILENO) ?? windowWidth(of: STDERR_FILENO) },
+                windowWidth: { windowSize(of: STDOUT_FILENO)?.columns ?? windowSize(of: STDERR_FILENO)?.columns },
+                windowHeight: { windowSize(of: STDOUT_FILENO)?.rows ?? windowSize(of: STDERR_FILENO)?.rows },
                 environment: { name in unsafe getenv(name).map { unsafe String(cString: $0) } },
                 now: { ContinuousClock.now }
             )
@@ -79,10 +80,10 @@ extension Console {
         return String(decoding: line, as: UTF8.self)
     }
 
-    private static func windowWidth(of file: Int32) -> Int? {
+    private static func windowSize(of file: Int32) -> (columns: Int, rows: Int)? {
         var size = winsize()
-        guard unsafe ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        guard unsafe ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
     }
 
     private static func describe(_ code: Int32) -> String {

@@ -37,6 +37,8 @@ package struct Console: Sendable {
         package var errorIsTerminal: Bool
         /// The columns of the terminal, or nil where there is none.
         package var windowWidth: @Sendable () -> Int?
+        /// The rows of the terminal, or nil where there is none.
+        package var windowHeight: @Sendable () -> Int?
         /// An environment variable, or nil if it is not set.
         package var environment: @Sendable (String) -> String?
         /// The time, to delay and thin out progress.
@@ -50,6 +52,7 @@ package struct Console: Sendable {
             outputIsTerminal: Bool,
             errorIsTerminal: Bool,
             windowWidth: @escaping @Sendable () -> Int?,
+            windowHeight: @escaping @Sendable () -> Int? = { nil },
             environment: @escaping @Sendable (String) -> String?,
             now: @escaping @Sendable () -> ContinuousClock.Instant
         ) {
@@ -59,6 +62,7 @@ package struct Console: Sendable {
             self.outputIsTerminal = outputIsTerminal
             self.errorIsTerminal = errorIsTerminal
             self.windowWidth = windowWidth
+            self.windowHeight = windowHeight
             self.environment = environment
             self.now = now
         }
@@ -116,6 +120,9 @@ package struct Console: Sendable {
         guard let known, known > 0 else { return 80 }
         return max(20, known)
     }
+
+    /// The rows of the terminal, or nil where there is none or it does not say.
+    package var height: Int? { connection.windowHeight() }
 
     /// Whether whoever read standard output has gone; a command that streams should end then.
     package var outputReaderIsGone: Bool { state.lock.withLock { $0.readerIsGone } }

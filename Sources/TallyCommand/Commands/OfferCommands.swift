@@ -49,7 +49,8 @@ extension CommandDeclaration {
             let chain = try place.chain(invocation)
             let output = try CodeOutput(invocation)
             // Before the offer is made: one that nobody can be shown would stay open.
-            try output.check()
+            let length = try invocation.flag("full") ? CodePart.largestSymbol : HandoffStatement.length + HandoffHalf.macLength
+            try output.check(length, on: place.console)
             if try invocation.flag("live") { return try live(chain, place, invocation) }
             if try invocation.flag("again") { return try again(chain, place, output, invocation) }
             let made = try make(chain, place, invocation)

@@ -113,7 +113,8 @@ private struct SyncPage {
             return
         }
         if let notBefore = report.notBefore {
-            console.note("The server asked to wait: the next try is due \(Moment.text(notBefore)).")
+            console.note("Nothing was tried: the next try is due \(Moment.text(notBefore)).")
+            return
         }
         console.print("Sent \(counted(report.pushed, "event")), fetched \(counted(report.pulled, "entry", "entries")).")
         if report.hasStartedOver {

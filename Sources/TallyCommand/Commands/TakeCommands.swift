@@ -244,7 +244,7 @@ extension CommandDeclaration {
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let output = try CodeOutput(invocation)
-            try output.check()
+            try output.check(25, on: place.console)
             let lasting = try seconds(in: try invocation.option("for") ?? "2m")
             let challenge = try place.device.challenge(lasting: min(lasting, 3_600))
             let end = Timestamp(milliseconds: challenge.expires * 1_000)
