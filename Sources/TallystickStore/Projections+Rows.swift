@@ -5,14 +5,17 @@ extension Projections {
     // MARK: Fields
 
     /// Writes the places that an event's changes were written to; the removal of a line writes to all of its fields.
-    func writeFields(_ changes: [EventContent.FieldChange], of event: Event, party: UniqueID, state: ChainState) throws {
+    func writeFields(_ changes: [EventContent.FieldChange], of event: Event, party: UniqueID, state: ChainState) throws
+    {
         let chain = state.chain.description
         for leg in state.legs.reversed() where leg.party == party && leg.role == event.role {
             var isFound = false
             let place = Place(chain: chain, leg: leg, texts: Texts(event, party: party))
             for change in changes {
                 if change.path.field != nil {
-                    guard let slot = state.slot(change.path, on: leg.event), Projections.wrote(event, slot) else { continue }
+                    guard let slot = state.slot(change.path, on: leg.event), Projections.wrote(event, slot) else {
+                        continue
+                    }
                     isFound = true
                     try write(slot, at: change.path, in: place)
                 } else {

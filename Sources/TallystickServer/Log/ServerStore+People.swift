@@ -131,7 +131,9 @@ extension ServerStore {
 
     // MARK: Revocation
 
-    /// Revokes a device: what arrives from now on is refused. Doing it again changes nothing.
+    /// Revokes a device: what arrives from now on is refused.
+    ///
+    /// Doing it again changes nothing.
     ///
     /// - Throws: ``ServerError/Code/unknownDevice``, ``ServerError/Code/badValue``, `StoreError`.
     package func revoke(_ device: DeviceID, why: String, now: Timestamp) throws {

@@ -34,7 +34,9 @@ struct Sessions: Sendable {
         self.mostTokens = mostTokens
     }
 
-    /// Keeps a challenge of 32 random bytes for a device. Where there are too many, those that end first make room.
+    /// Keeps a challenge of 32 random bytes for a device.
+    ///
+    /// Where there are too many, those that end first make room.
     mutating func issue(_ bytes: [UInt8], to device: DeviceID, now: Timestamp) {
         if challenges.count >= mostChallenges {
             challenges = challenges.filter { $0.value.expires > now.milliseconds }
