@@ -17,8 +17,8 @@
 static inline struct MHD_Daemon *tally_http_start(
     const char *address, uint16_t port, MHD_AccessHandlerCallback handle,
     void *(*begin)(void *, const char *, struct MHD_Connection *), MHD_RequestCompletedCallback end, void *context,
-    unsigned int connections, unsigned int timeout, size_t memory, const char *certificate, const char *key,
-    int *failure) {
+    unsigned int connections, unsigned int per_address, unsigned int timeout, size_t memory, const char *certificate,
+    const char *key, int *failure) {
     struct sockaddr_in v4 = {0};
     struct sockaddr_in6 v6 = {0};
     const struct sockaddr *socket_address;
@@ -57,6 +57,7 @@ static inline struct MHD_Daemon *tally_http_start(
         MHD_OPTION_URI_LOG_CALLBACK, begin, context,
         MHD_OPTION_NOTIFY_COMPLETED, end, context,
         MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, timeout,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
         MHD_OPTION_LISTEN_BACKLOG_SIZE, 511u,
@@ -71,6 +72,11 @@ static inline struct MHD_Daemon *tally_http_start(
 static inline uint16_t tally_http_port(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
     return info ? info->port : 0;
+}
+
+// Sets after how many seconds without traffic a connection is closed; 0 for never.
+static inline enum MHD_Result tally_http_timeout(struct MHD_Connection *connection, unsigned int seconds) {
+    return MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
 // Writes the client's address, without the port, as text; returns 0, or another number where there is none.

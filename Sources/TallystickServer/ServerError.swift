@@ -52,6 +52,8 @@ package struct ServerLimits: Sendable {
     package var pushEvents = 500
     /// The most waiting events of one device; beyond it they are deferred.
     package var waitingPerDevice = 1_000
+    /// The most refused events of one device in a chain that its party takes no part in; beyond it they are deferred.
+    package var refusedPerOutsider = 200
     /// The most events of chains kept folded in memory.
     package var cachedEvents = 400_000
 

@@ -37,7 +37,7 @@ struct RebuildTests {
         let site: StoryActor
 
         init(_ name: String) throws {
-            teller = try StoryTeller(name)
+            teller = try StoryTeller(name, openedBy: "office")
             office = try teller.actor("office", of: "Builder", as: "producer")
             yard = try teller.actor("yard", of: "Builder", as: "producer")
             carrier = try teller.actor("carrier", of: "Calder", as: "carrier")
@@ -51,7 +51,7 @@ struct RebuildTests {
             for actor in [office, carrier, site] {
                 try fixture.push(actor.said, from: actor, at: teller.clock.now)
             }
-            let second = try StoryTeller("\(teller.name)-second")
+            let second = try StoryTeller("\(teller.name)-second", openedBy: "one")
             let one = try second.actor("one", of: "Builder", as: "producer")
             let two = try second.actor("two", of: "Builder", as: "producer")
             try fixture.admit(second.certificates)
@@ -68,14 +68,14 @@ struct RebuildTests {
 
     @Test func everyTableHasRowsToCompare() throws {
         let fixture = try busy("rows")
-        for table in ServerSchema.derived + Projections.tables {
+        for table in ServerSchema.log + Projections.tables {
             #expect(try fixture.number("SELECT count(*) FROM \(table.name)") ?? 0 > 0, "\(table.name)")
         }
         let report = try fixture.store.rebuild(check: true)
         #expect(report.differences == [])
         #expect(report.faults == [])
         #expect(!report.wasSwapped)
-        #expect(report.tables.count == Projections.tables.count + 2)
+        #expect(report.tables.count == Projections.tables.count + ServerSchema.log.count)
         #expect(report.events == (try fixture.number("SELECT count(*) FROM events")))
     }
 

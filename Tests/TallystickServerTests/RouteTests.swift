@@ -251,9 +251,17 @@ struct RouteTests {
         #expect(refusals["refusals"]?.elements?.first?["codes"]?.text == "offer-taken")
     }
 
-    @Test func aRevokedDeviceMayPushAndNotRead() throws {
-        let token = try client.token(of: story.producer)
+    @Test(arguments: [false, true])
+    func aRevokedDeviceMayPushAndNotRead(_ opensItsSessionLater: Bool) throws {
+        let early = try client.token(of: story.producer)
         try fixture.store.revoke(story.producer.device, why: "lost", now: story.now)
+        let session = try client.answer(
+            try client.challenge(for: story.producer.device),
+            as: story.producer.device,
+            key: story.producer.key
+        )
+        #expect(try Client.json(session)["revoked"]?.boolean == true)
+        let token = opensItsSessionLater ? try #require(try Client.json(session)["token"]?.text) : early
         let response = push(story.producer, token: token)
         let receipt = try PushReceipt(line: response.body, signedBy: fixture.store.authority)
         #expect(receipt.results.allSatisfy { $0.codes.contains(.deviceRevoked) })
@@ -261,6 +269,9 @@ struct RouteTests {
             let refused = client.get(path, token: token)
             #expect(refused.status == 403)
             #expect(Client.problem(refused) == "device-revoked")
+            let detail = try #require(try Client.json(refused)["detail"]?.text)
+            #expect(detail.hasPrefix("this device was revoked"))
+            #expect(detail.contains("it may still push"))
         }
     }
 

@@ -144,7 +144,7 @@ struct ProjectionTests {
     }
 
     @Test func keepsBothValuesOfAConflictUntilItIsSettled() throws {
-        let teller = try StoryTeller("conflict")
+        let teller = try StoryTeller("conflict", openedBy: "office")
         let office = try teller.actor("office", of: "Builder", as: "producer")
         let yard = try teller.actor("yard", of: "Builder", as: "producer")
         let referee = try teller.referee()

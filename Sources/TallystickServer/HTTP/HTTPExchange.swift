@@ -132,6 +132,9 @@ func endRequest(
     unsafe slot.pointee = nil
     let core = unsafe core(context)
     core.finish(unsafe Unmanaged<HTTPExchange>.fromOpaque(held).takeRetainedValue())
+    if reason == .REQUEST_TERMINATED_COMPLETED_OK, let connection = unsafe connection {
+        unsafe core.awaitHead(on: connection)
+    }
     core.openRequests.subtract(1, ordering: .relaxed)
 }
 

@@ -118,8 +118,17 @@ package struct HTTPLimits: Sendable {
     package var headerBytes = 32 << 10
     /// The most connections at once, a thread each; further ones are closed.
     package var connections = 512
-    /// After how many seconds without traffic a connection is closed; time spent in the handler does not count.
+    /// The most connections at once from one address, so that one client cannot take them all; 0 for no such limit.
+    ///
+    /// Further ones are closed. Everybody behind one proxy or one translated address counts as one.
+    package var connectionsPerAddress = 64
+    /// After how many seconds without traffic a connection is closed while it is in a request whose head has come;
+    /// time spent in the handler does not count.
     package var idleSeconds = 30
+    /// The same before the head of a request has come: during the TLS handshake, and between requests.
+    ///
+    /// A client that sends a byte now and then stays all the same: the library knows no time for the whole head.
+    package var headSeconds = 10
 
     /// The defaults.
     package init() {}

@@ -24,19 +24,21 @@ import Synchronization
     ///   - port: The port, or 0 for a free one; see ``port``.
     ///   - limits: What is taken from clients.
     ///   - tls: The certificate chain and the private key, as PEM; nil for plain HTTP. TLS 1.2 and 1.3 are spoken.
+    ///   - log: Gets a line for each answer of 500 and more that this layer makes by itself.
     ///   - handler: Answers a request. It runs on the threads of the library, on many at once, and may block.
     package init(
         address: String,
         port: Int,
         limits: HTTPLimits = HTTPLimits(),
         tls: (certificatePEM: String, keyPEM: String)? = nil,
+        log: @escaping @Sendable (String) -> Void = { _ in },
         handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) {
         self.address = address
         requestedPort = port
         self.limits = limits
         self.tls = tls
-        core = HTTPServerCore(limits: limits, handler: handler)
+        core = HTTPServerCore(limits: limits, log: log, handler: handler)
     }
 
     deinit {
@@ -113,7 +115,8 @@ import Synchronization
                 endRequest,
                 context,
                 UInt32(clamping: limits.connections),
-                UInt32(clamping: limits.idleSeconds),
+                UInt32(clamping: limits.connectionsPerAddress),
+                UInt32(clamping: limits.headSeconds),
                 max(1_024, limits.headerBytes),
                 certificate,
                 key,

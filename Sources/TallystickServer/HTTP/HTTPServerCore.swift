@@ -5,6 +5,7 @@ import Synchronization
 /// What the callbacks of a server share.
 @safe final class HTTPServerCore: Sendable {
     private let limits: HTTPLimits
+    private let log: @Sendable (String) -> Void
     private let handler: @Sendable (HTTPRequest) -> HTTPResponse
     private let load = Mutex(Load())
     private let idle = DispatchSemaphore(value: 0)
@@ -17,8 +18,13 @@ import Synchronization
         var isStopping = false
     }
 
-    init(limits: HTTPLimits, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse) {
+    init(
+        limits: HTTPLimits,
+        log: @escaping @Sendable (String) -> Void,
+        handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) {
         self.limits = limits
+        self.log = log
         self.handler = handler
     }
 
@@ -50,10 +56,22 @@ import Synchronization
         if isLast { idle.signal() }
     }
 
+    /// Waits for the next head no longer than for any.
+    func awaitHead(on connection: OpaquePointer) {
+        unsafe allow(limits.headSeconds, on: connection)
+    }
+
+    /// Sets after how many seconds without traffic the connection is closed.
+    private func allow(_ seconds: Int, on connection: OpaquePointer) {
+        // Where it fails, the time that was set before goes on to hold: there is nothing to undo.
+        _ = unsafe tally_http_timeout(connection, UInt32(clamping: seconds))
+    }
+
     // MARK: One request
 
     /// Reads the header fields and says whether to go on; called once, before the body.
     func open(_ exchange: HTTPExchange, method: String?, _ connection: OpaquePointer) -> MHD_Result {
+        unsafe allow(limits.idleSeconds, on: connection)
         unsafe exchange.readHead(method: method, connection)
         let declared = exchange.headers["Content-Length"]
         guard exchange.headers["Transfer-Encoding"] == nil || declared == nil else {
@@ -89,6 +107,7 @@ import Synchronization
             return unsafe send(problem, closing: false, on: connection)
         }
         guard admit() else {
+            log("503 for a request that came while the server stops")
             let problem = HTTPResponse.problem(503, "Service Unavailable", detail: "the server is stopping")
             return unsafe send(problem, closing: true, on: connection)
         }
@@ -112,6 +131,7 @@ import Synchronization
         guard (200...599).contains(response.status), let status = UInt32(exactly: response.status),
             let message = unsafe message(response, closing: closing)
         else {
+            log("500 for an answer of status \(response.status) that could not be sent")
             let problem = HTTPResponse.problem(500, "Internal Server Error", detail: "the answer could not be sent")
             guard let message = unsafe message(problem, closing: closing) else { return .NO }
             defer { unsafe MHD_destroy_response(message) }

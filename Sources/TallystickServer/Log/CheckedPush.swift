@@ -5,8 +5,8 @@ import TallystickCrypto
 struct CheckedPush: Sendable {
     /// The device whose session brought it.
     let device: DeviceID
-    /// When it came.
-    let received: Timestamp
+    /// When it came; the writer moves it where the clock has gone back.
+    var received: Timestamp
     /// The lines, in order.
     let lines: [Line]
 
@@ -61,4 +61,15 @@ struct TakenLine: Sendable {
     let status: PushReceipt.Result.Status
     /// The entry's canonical bytes; nil where the line was not taken.
     let entry: [UInt8]?
+    /// Why the line could not be written; nil where it could, or was put off.
+    var failure: (any Error)?
+}
+
+/// What became of a push.
+struct TakenPush: Sendable {
+    /// When it is taken to have come.
+    let received: Timestamp
+    /// The database's name when it was written.
+    let epoch: String
+    let lines: [TakenLine]
 }

@@ -17,6 +17,14 @@ final class LiveChain {
         let party: UniqueID?
     }
 
+    /// An event that the chain's parties have not been given with all that came before it.
+    struct Withheld {
+        /// The hashes of its parents.
+        let parents: [Digest]
+        /// Whether the parties see the event itself: it contests the handoff.
+        var isShown: Bool
+    }
+
     let id: UniqueID
     /// The identifier's bytes, as the tables have them.
     let key: [UInt8]
@@ -26,6 +34,10 @@ final class LiveChain {
     var places: [Digest: Place] = [:]
     /// The parties that take part, in the order they began to.
     var parties: [UniqueID] = []
+    /// The events of those who take no part, which only they see so far; see ``Feed``.
+    var withheld: [Digest: Withheld] = [:]
+    /// How many events of each device were refused.
+    private(set) var refusals: [DeviceID: Int] = [:]
     fileprivate var lastUse = 0
 
     /// Begins a chain without events.
@@ -46,6 +58,10 @@ final class LiveChain {
         key = id.bytes
         ledger = ChainLedger(chain: id)
         var hashes: [Int: Digest] = [:]
+        var shown: [Int: Bool] = [:]
+        var kept = try database.statement("SELECT event, shown FROM withheld WHERE chain = ?")
+        try kept.bind(key, at: 1)
+        while try kept.step() { shown[try kept.int(0)] = try kept.int(1) != 0 }
         var statement = try database.statement(
             """
             SELECT entries.position, entries.number, entries.event, events.received, events.line FROM entries
@@ -69,6 +85,9 @@ final class LiveChain {
             hashes[first] = signed.event.hash
             let certificate = directory.certificates[signed.event.device]
             places[signed.event.hash] = Place(first: first, newest: first, party: certificate?.party)
+            if let isShown = shown[first] {
+                withheld[signed.event.hash] = Withheld(parents: signed.event.parents, isShown: isShown)
+            }
             let arrival = Arrival(
                 event: signed.event,
                 certificate: certificate,
@@ -77,23 +96,34 @@ final class LiveChain {
                 isSignatureValid: true,
                 received: received
             )
-            _ = ledger.receive(arrival, in: context(position))
+            _ = receive(arrival, in: context(position))
         }
         for leg in ledger.state.legs where !parties.contains(leg.party) { parties.append(leg.party) }
     }
 }
 
 extension LiveChain {
-    /// The positions of the entries about events that others than this party said, in order.
-    func positions(notOf party: UniqueID) -> [Int] {
-        var positions: [Int] = []
-        for place in places.values where place.party != party {
-            positions.append(place.first)
-            // An event that waited has two entries, and none has more.
-            if place.newest != place.first { positions.append(place.newest) }
+    /// Takes an event that has not come before, and gives the verdicts that follow.
+    func receive(_ arrival: Arrival, in context: DecisionContext) -> [ChainLedger.Decision] {
+        let decisions = ledger.receive(arrival, in: context)
+        for decision in decisions where decision.verdict.outcome == .refused {
+            refusals[decision.arrival.event.device, default: 0] += 1
         }
-        return positions.sorted()
+        return decisions
     }
+
+    /// The positions of the entries about events that others than this party said and all parties see, in order.
+    func positions(notOf party: UniqueID) -> [Int] {
+        places.flatMap { hash, place in
+            let isSeen = withheld[hash].map(\.isShown) ?? true
+            return isSeen && place.party != party ? place.positions : []
+        }.sorted()
+    }
+}
+
+extension LiveChain.Place {
+    /// The entries' positions: an event that waited has two entries, and none has more.
+    var positions: [Int] { newest == first ? [first] : [first, newest] }
 }
 
 /// The chains used lately, bounded by the number of their events.

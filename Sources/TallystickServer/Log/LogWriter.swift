@@ -11,6 +11,10 @@ final class LogWriter {
     private(set) var directory: Directory
     /// The position of the newest entry.
     private(set) var position = 0
+    /// Names the database.
+    private(set) var epoch = ""
+    /// When what came last came, in milliseconds.
+    private(set) var newest: Int64 = 0
 
     private let keys: ServerKeys
     private let limits: ServerLimits
@@ -48,6 +52,8 @@ final class LogWriter {
         }
         prepareContexts()
         position = try storedPosition()
+        newest = try storedNewest()
+        epoch = try database.first("SELECT value FROM meta WHERE name = 'epoch'") { row in try row.text(0) } ?? ""
         dataVersion = try version()
     }
 
@@ -71,6 +77,33 @@ final class LogWriter {
 
     private func storedPosition() throws -> Int {
         try database.first("SELECT coalesce(max(position), 0) FROM entries") { row in try row.int(0) } ?? 0
+    }
+
+    /// When what has the last position came: times follow positions, so it is the newest.
+    private func storedNewest() throws -> Int64 {
+        let sources = [("events", "received"), ("unreadable", "received"), ("revocations", "at")]
+        return try sources.reduce(0) { newest, source in
+            let sql = "SELECT \(source.1) FROM \(source.0) ORDER BY position DESC LIMIT 1"
+            return max(newest, try database.first(sql) { row in try row.int64(0) } ?? 0)
+        }
+    }
+
+    /// When something that comes now is taken to have come: never before what came earlier.
+    ///
+    /// A clock that is put back would otherwise write times that an audit takes for those of a changed log, and let
+    /// an offer live that has been found to have ended.
+    func arrivalTime(_ now: Timestamp) throws(ServerError) -> Timestamp {
+        guard let time = Timestamp(milliseconds: max(newest, now.milliseconds)) else {
+            throw ServerError(.badValue, "expected a time before the end of 9999")
+        }
+        newest = time.milliseconds
+        return time
+    }
+
+    /// Gives the database another name.
+    func rename(epoch new: String) throws(StoreError) {
+        try database.run("UPDATE meta SET value = ? WHERE name = 'epoch'", new)
+        epoch = new
     }
 
     private func chain(_ id: UniqueID) throws -> LiveChain {
@@ -131,7 +164,7 @@ final class LogWriter {
             feed.forget()
             waiting.removeAll()
             position = try storedPosition()
-            return TakenLine(line: line.digest, status: .deferred, entry: nil)
+            return TakenLine(line: line.digest, status: .deferred, entry: nil, failure: error)
         }
     }
 
@@ -164,12 +197,10 @@ final class LogWriter {
             isSignatureValid: true,
             received: received
         )
-        if try waitingCount(of: event.device) >= limits.waitingPerDevice,
-            chain.ledger.state.decide(arrival, in: context).outcome == .waiting
-        {
+        if try isTooMuch(arrival, in: chain, context) {
             return TakenLine(line: line, status: .deferred, entry: nil)
         }
-        let decisions = chain.ledger.receive(arrival, in: context)
+        let decisions = chain.receive(arrival, in: context)
         try keep(signed, received: received, at: first)
         var answer: [UInt8]?
         for decision in decisions {
@@ -178,6 +209,21 @@ final class LogWriter {
         }
         try projections.apply(decisions, of: chain.ledger)
         return TakenLine(line: line, status: .taken, entry: answer)
+    }
+
+    /// Whether the event would be one more that waits, or that is refused to somebody who takes no part, than a device
+    /// may have.
+    private func isTooMuch(_ arrival: Arrival, in chain: LiveChain, _ context: DecisionContext) throws -> Bool {
+        let device = arrival.event.device
+        let mayWait = try waitingCount(of: device) < limits.waitingPerDevice
+        let takesPart = arrival.certificate.map { chain.parties.contains($0.party) } ?? false
+        let mayBeRefused = takesPart || chain.refusals[device, default: 0] < limits.refusedPerOutsider
+        if mayWait, mayBeRefused { return false }
+        return switch chain.ledger.state.decide(arrival, in: context).outcome {
+        case .accepted: false
+        case .waiting: !mayWait
+        case .refused: !mayBeRefused
+        }
     }
 
     private func keep(_ signed: SignedEvent, received: Timestamp, at position: Int) throws(StoreError) {

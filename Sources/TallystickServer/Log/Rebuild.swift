@@ -13,13 +13,15 @@ package struct RebuildReport: Sendable {
         package let isEqual: Bool
     }
 
-    /// The tables, the log's own first.
+    /// The tables, the log's own first; none where the log could not be folded to its end.
     package let tables: [Comparison]
+    /// The tables that nothing in the log gives: of these only the shape of the rows was looked at.
+    package let underived: [String]
     /// The newest position.
     package let position: Int
     /// How many events were decided again.
     package let events: Int
-    /// What was wrong with the stored log itself, in words.
+    /// What was wrong with the stored log or the file itself, in words.
     package let faults: [String]
     /// Whether the projections were replaced.
     package let wasSwapped: Bool
@@ -35,10 +37,12 @@ extension ServerStore {
     /// to check.
     ///
     /// Events are decided in the order they arrived, with certificates, revocations and schemes at their positions,
-    /// and their signatures are checked again. Entries and feeds are compared but never replaced: verdicts were
-    /// signed and given out, and cursors count on the numbers.
+    /// and their signatures are checked again. The log's own tables are compared but never replaced: verdicts were
+    /// signed and given out, and cursors count on the numbers. The pages of the file are checked too; where they are
+    /// damaged, or the log cannot be folded to its end, nothing is replaced.
     ///
-    /// - Throws: ``ServerError/Code/logMoved`` where pushes kept coming while it folded; `StoreError`.
+    /// - Throws: ``ServerError/Code/logMoved`` where pushes kept coming while it folded; `StoreError` where the copy
+    ///   could not be written.
     package func rebuild(check: Bool) throws -> RebuildReport {
         for _ in 0..<3 {
             let shadow = path + ".rebuild-" + Hex.encode(random(8))
@@ -46,11 +50,12 @@ extension ServerStore {
                 // A file of our own; what cannot be removed does no harm, as its name is used once.
                 for suffix in ["", "-wal", "-shm"] { _ = unsafe unlink(shadow + suffix) }
             }
-            let report = try readers.read { live in try fold(live, into: shadow) }
-            if check { return report }
+            let (report, isWhole) = try fold(into: shadow)
+            if check || !isWhole { return report }
             if try swap(from: shadow, at: report.position) {
                 return RebuildReport(
                     tables: report.tables,
+                    underived: report.underived,
                     position: report.position,
                     events: report.events,
                     faults: report.faults,
@@ -61,30 +66,50 @@ extension ServerStore {
         throw ServerError(.logMoved, "expected the log to rest while it was folded; run it again")
     }
 
-    private func fold(_ live: Database, into path: String) throws -> RebuildReport {
+    /// Folds the live file into a new one; says also whether the file is whole, so that it may be written to.
+    private func fold(into shadow: String) throws -> (report: RebuildReport, isWhole: Bool) {
+        // A connection of its own: one that was used before may still have pages as they were before the damage.
+        let live = try Database(path: path, mode: .readOnly, applicationID: ServerSchema.applicationID)
+        defer { live.close() }
+        return try live.snapshot {
+            let check = ServerCheck(live, authority: authority)
+            let damage = check.damage()
+            do {
+                let report = try fold(live, into: shadow, faults: damage)
+                return (report, damage.isEmpty)
+            } catch let error where ServerCheck.isDamage(error) {
+                let fault = "the log could not be folded to its end: \(error)"
+                let report = RebuildReport(
+                    tables: [],
+                    underived: ServerSchema.underived,
+                    position: 0,
+                    events: 0,
+                    faults: damage + [fault],
+                    wasSwapped: false
+                )
+                return (report, false)
+            }
+        }
+    }
+
+    private func fold(_ live: Database, into path: String, faults: [String]) throws -> RebuildReport {
         let database = try Database(path: path, mode: .create, applicationID: ServerSchema.applicationID)
         defer { database.close() }
         // Nothing of it has to outlive a crash.
         try database.execute("PRAGMA synchronous = OFF; PRAGMA cache_size = -65536")
         try ServerSchema.migrator.migrate(database)
-        var parties = try live.statement("SELECT number, party, name FROM parties")
-        while try parties.step() {
-            try database.run(
-                "INSERT INTO parties VALUES (?, ?, ?)",
-                try parties.int64(0),
-                try parties.text(1),
-                try parties.text(2)
-            )
-        }
+        let check = ServerCheck(live, authority: authority)
+        try check.copyParties(to: database)
         var unbounded = limits
-        unbounded.waitingPerDevice = .max  // what was taken was within the bound
+        unbounded.waitingPerDevice = .max  // what was taken was within the bounds
+        unbounded.refusedPerOutsider = .max
         var refold = Refold(
             from: live,
             to: try LogWriter(database, keys: keys, limits: unbounded),
             authority: authority
         )
         try refold.run()
-        let compared = ServerSchema.derived + Projections.tables
+        let compared = ServerSchema.log + Projections.tables
         let tables = try compared.map { table in
             let stored = try live.digest(of: table.name, orderedBy: table.key)
             let folded = try database.digest(of: table.name, orderedBy: table.key)
@@ -93,9 +118,10 @@ extension ServerStore {
         try database.checkpoint()
         return RebuildReport(
             tables: tables,
+            underived: ServerSchema.underived,
             position: refold.lastPosition,
             events: refold.events,
-            faults: refold.faults,
+            faults: faults + refold.faults + (try check.shape(like: database, upTo: refold.lastPosition)),
             wasSwapped: false
         )
     }
@@ -132,6 +158,7 @@ private struct Refold {
     private(set) var events = 0
     private(set) var faults: [String] = []
     private(set) var lastPosition = 0
+    private var newest: Int64 = 0
 
     /// How many entries are folded in one transaction.
     private static let batch = 5_000
@@ -164,6 +191,8 @@ private struct Refold {
             writer.trim()
             next = end + 1
         }
+        // Those that nothing has come after yet.
+        try writer.transaction { try writer.add(schemes.map(\.scheme)) }
     }
 
     /// What stands at a position that a line, certificate or revocation came at.
@@ -227,6 +256,7 @@ private struct Refold {
                     let device = DeviceID(Hex.encode(device)), let received = Timestamp(milliseconds: received)
                 else { throw ServerError(.logDamaged, "expected an unreadable line with its verdict") }
                 let hash = SHA256.hash(line)
+                follow(received.milliseconds, at: step.position)
                 _ = try writer.enter(unreadable: line, verdict, line: hash, from: device, received: received)
             case .certificate(let line):
                 let certificate = try Certificate(line: line)
@@ -236,6 +266,7 @@ private struct Refold {
                 guard let device = DeviceID(Hex.encode(device)), let at = Timestamp(milliseconds: at) else {
                     throw ServerError(.logDamaged, "expected a device and a time in a revocation")
                 }
+                follow(at.milliseconds, at: step.position)
                 try writer.enter(revocationOf: device, why: why, at: at)
             }
         } catch let error where error is EventError || error is JSONError || error is ServerError {
@@ -247,6 +278,7 @@ private struct Refold {
         guard let received = Timestamp(milliseconds: received) else {
             throw ServerError(.logDamaged, "expected a time of arrival")
         }
+        follow(received.milliseconds, at: position)
         let push = CheckedPush(
             device: DeviceID(authority),
             received: received,
@@ -261,6 +293,12 @@ private struct Refold {
             events += 1
             if taken.status != .taken { fault(position, "expected the event once, got it again or not at all") }
         }
+    }
+
+    /// Times follow positions.
+    private mutating func follow(_ time: Int64, at position: Int) {
+        if time < newest { fault(position, "it says to have come before what stands before it") }
+        newest = max(newest, time)
     }
 
     private mutating func fault(_ position: Int, _ message: String) {

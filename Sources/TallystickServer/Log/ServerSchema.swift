@@ -6,17 +6,27 @@ enum ServerSchema {
     static let applicationID: Int32 = 0x544C_5953
 
     static let migrator = Migrator([
-        Migration("log, parties and projections", sql: log + Projections.schema)
+        Migration("log, parties and projections", sql: tables + Projections.schema)
     ])
 
-    /// The tables of the log that a rebuild makes again from events, certificates and revocations.
-    static let derived = [
+    /// The tables of the log, which a rebuild makes again and compares, and never replaces.
+    static let log = [
         Projections.Table(name: "entries", key: ["position"]),
+        Projections.Table(name: "events", key: ["position"]),
+        Projections.Table(name: "unreadable", key: ["position"]),
+        Projections.Table(name: "certificates", key: ["position"]),
+        Projections.Table(name: "revocations", key: ["position"]),
+        Projections.Table(name: "schemes", key: ["hash"]),
+        Projections.Table(name: "parties", key: ["number"]),
         Projections.Table(name: "feed", key: ["party", "number"]),
+        Projections.Table(name: "withheld", key: ["chain", "event"]),
     ]
 
+    /// The tables that nothing in the log gives; a rebuild can only look at the shape of their rows.
+    static let underived = ["invitations", "meta"]
+
     /// An event stands at the position of its first entry; `entries.event` leads there from each of its entries.
-    private static let log = """
+    private static let tables = """
         CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE parties (
             number INTEGER PRIMARY KEY, party TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE
@@ -47,6 +57,9 @@ enum ServerSchema {
         ) STRICT;
         CREATE TABLE feed (
             party INTEGER NOT NULL, number INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (party, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE withheld (
+            chain BLOB NOT NULL, event INTEGER NOT NULL, shown INTEGER NOT NULL, PRIMARY KEY (chain, event)
         ) STRICT, WITHOUT ROWID;
 
         """

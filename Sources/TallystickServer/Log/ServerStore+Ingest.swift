@@ -12,21 +12,37 @@ extension ServerStore {
     /// - Parameters:
     ///   - lines: The lines, without line feeds.
     ///   - device: The device whose session brought them; the events may be others'.
-    ///   - received: When they came.
+    ///   - received: When they came; where the clock has gone back, the time of what came last is taken.
+    ///   - complain: Told of a line that was put off because its rows could not be written.
     /// - Returns: The receipt's line.
     /// - Throws: `StoreError`, for one `disk-full`; then nothing of the push was taken.
-    package func ingest(_ lines: [ArraySlice<UInt8>], from device: DeviceID, received: Timestamp) throws -> [UInt8] {
+    package func ingest(
+        _ lines: [ArraySlice<UInt8>],
+        from device: DeviceID,
+        received: Timestamp,
+        complain: (any Error) -> Void = { _ in }
+    ) throws -> [UInt8] {
         let certificates = directory.withLock { $0.certificates }
         let push = CheckedPush(device: device, received: received, lines: lines, certificates: certificates)
-        let results = try queue.submit(push) { pushes in
+        let taken = try queue.submit(push) { pushes in
             try write { writer in
                 defer { writer.trim() }
                 return try pushes.map { push in
-                    try push.lines.map { line in try writer.take(line, of: push) }
+                    var push = push
+                    push.received = try writer.arrivalTime(push.received)
+                    let lines = try push.lines.map { line in try writer.take(line, of: push) }
+                    return TakenPush(received: push.received, epoch: writer.epoch, lines: lines)
                 }
             }
         }
-        return SignedLines.receipt(epoch: epoch, device: device, received: received, results, by: keys.authority)
+        for line in taken.lines { line.failure.map(complain) }
+        return SignedLines.receipt(
+            epoch: taken.epoch,
+            device: device,
+            received: taken.received,
+            taken.lines,
+            by: keys.authority
+        )
     }
 }
 
@@ -48,7 +64,7 @@ final class PushQueue: Sendable {
         let push: CheckedPush
         let turn = DispatchSemaphore(value: 0)
         /// What came of it; nil when woken means that it is this thread's turn to write.
-        let outcome = Mutex<Result<[TakenLine], any Error>?>(nil)
+        let outcome = Mutex<Result<TakenPush, any Error>?>(nil)
 
         init(_ push: CheckedPush) {
             self.push = push
@@ -60,8 +76,8 @@ final class PushQueue: Sendable {
     /// - Parameter write: Writes pushes in one transaction and gives their results in the same order.
     func submit(
         _ push: CheckedPush,
-        write: ([CheckedPush]) throws -> [[TakenLine]]
-    ) throws -> [TakenLine] {
+        write: ([CheckedPush]) throws -> [TakenPush]
+    ) throws -> TakenPush {
         let ticket = Ticket(push)
         let mustWait = state.withLock { state in
             state.waiting.append(ticket)
@@ -81,9 +97,15 @@ final class PushQueue: Sendable {
             state.waiting.removeFirst(batch.count)
             return Array(batch)
         }
-        let results = Result { try write(batch.map(\.push)) }
+        let results = Result {
+            let taken = try write(batch.map(\.push))
+            guard taken.count == batch.count else {
+                throw ServerError(.logDamaged, "expected \(batch.count) pushes to be written, got \(taken.count)")
+            }
+            return taken
+        }
         for (index, other) in batch.enumerated() {
-            other.outcome.withLock { $0 = results.map { index < $0.count ? $0[index] : [] } }
+            other.outcome.withLock { $0 = results.map { $0[index] } }
             if other !== ticket { other.turn.signal() }
         }
         let next = state.withLock { state in

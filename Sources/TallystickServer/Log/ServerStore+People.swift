@@ -143,7 +143,7 @@ extension ServerStore {
                 throw ServerError(.unknownDevice, "expected a device with a certificate, got \(device)")
             }
             guard writer.directory.revocations[device] == nil else { return }
-            try writer.enter(revocationOf: device, why: why, at: now)
+            try writer.enter(revocationOf: device, why: why, at: try writer.arrivalTime(now))
         }
     }
 

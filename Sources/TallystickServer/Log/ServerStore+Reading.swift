@@ -45,7 +45,7 @@ extension ServerStore {
                 if let device = try statement.optionalBlob(3) { devices.insert(device) }
             }
             return SignedLines.page(
-                epoch: epoch,
+                epoch: try readEpoch(database),
                 after: after,
                 hasMore: hasMore,
                 now: now,

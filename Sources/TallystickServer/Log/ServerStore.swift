@@ -12,8 +12,8 @@ package final class ServerStore: Sendable {
     package let path: String
     /// What the server calls itself.
     package let origin: String
-    /// Names this database; it changes when a backup is restored.
-    package let epoch: String
+    /// Names this database, as it was read last; see ``renewEpoch()``.
+    package var epoch: String { lastEpoch.withLock { $0 } }
     /// What is taken at once.
     package let limits: ServerLimits
     /// The key that certifies devices and signs answers.
@@ -26,6 +26,7 @@ package final class ServerStore: Sendable {
     let readers: ReaderPool
     /// A copy of the writer's, for the threads that check signatures.
     let directory: Mutex<Directory>
+    private let lastEpoch: Mutex<String>
 
     // MARK: Making and opening
 
@@ -123,7 +124,7 @@ package final class ServerStore: Sendable {
     ) throws {
         self.path = path
         origin = names.origin
-        epoch = names.epoch
+        lastEpoch = Mutex(names.epoch)
         self.keys = keys
         self.limits = limits
         self.random = random
@@ -143,9 +144,46 @@ package final class ServerStore: Sendable {
             let result = try writer.transaction { try body(writer) }
             let known = writer.directory
             directory.withLock { $0 = known }
+            let name = writer.epoch
+            lastEpoch.withLock { $0 = name }
             return result
         }
     }
+
+    // MARK: The epoch
+
+    /// Gives the database another name, after an older copy of it was put back.
+    ///
+    /// Devices then ask for everything from the start and offer all their own events again: what the copy has is
+    /// answered as known, what it lacks is taken once more. Without it they find out too, but only those who were
+    /// given more than the copy has. A server that runs takes note at once.
+    ///
+    /// - Returns: The new name, 32 hexadecimal digits.
+    /// - Throws: `StoreError`.
+    @discardableResult
+    package func renewEpoch() throws -> String {
+        let new = Hex.encode(random(16))
+        try write { writer in try writer.rename(epoch: new) }
+        return new
+    }
+
+    /// The database's name as this connection sees it.
+    func readEpoch(_ database: Database) throws -> String {
+        let name = try database.first("SELECT value FROM meta WHERE name = 'epoch'") { row in try row.text(0) }
+        guard let name else { throw ServerError(.logDamaged, "expected the database to say its epoch") }
+        return name
+    }
+
+    /// The database's name now, which another process may have changed.
+    func readEpoch() throws -> String { try readers.read { database in try readEpoch(database) } }
+
+    /// Where the log stands, and by how many milliseconds its newest time is ahead of this one.
+    func standing(at now: Timestamp) -> (position: Int, ahead: Int64) {
+        writer.withLock { ($0.position, max(0, $0.newest - now.milliseconds)) }
+    }
+
+    /// The devices that are revoked, as far as the writer has taken note.
+    var revokedDevices: [DeviceID: Int] { directory.withLock { $0.revocations } }
 
     /// The schemes that chains can be opened with.
     package var schemes: [Scheme] { writer.withLock { $0.knownSchemes } }

@@ -53,13 +53,25 @@ struct Problem: Error {
 
     private init(_ error: ServerError) {
         switch error.code {
-        case .invitationInvalid, .alreadyEnrolled, .deviceRevoked:
+        case .invitationInvalid, .alreadyEnrolled:
             self.init(403, error.code.rawValue, "Refused", error.message)
+        case .deviceRevoked:
+            self.init(403, error.code.rawValue, "Device revoked", error.message)
         case .unknownDevice:
             self = .unauthorized
         case .badValue:
             self = .badRequest(error.message)
         default: self.init(500, "internal", "Internal error", "the server could not answer; it is not your doing")
+        }
+    }
+
+    /// What happened, for those who run the server: nothing of it comes from an event, a token or a key.
+    static func cause(of error: any Error) -> String {
+        switch error {
+        case let error as StoreError: "\(error.code.rawValue): \(error)"
+        case let error as ServerError: "\(error.code.rawValue): \(error)"
+        // Parsers say what they read, and that may be an event: of others only the kind is told.
+        default: "\(type(of: error))"
         }
     }
 

@@ -13,6 +13,7 @@ extension Server {
         else { throw Problem.badRequest("expected “code”, “key” and “proof”") }
         let now = clock()
         let enrolment = try store.enrol(code: code, key: key, proof: proof, now: now)
+        logEnrolment(of: enrolment.certificate)
         return .members([
             ("authority", .string(Base64.encode(store.authority.bytes))),
             ("certificate", try JSON.parse(enrolment.certificate.line)),
@@ -50,8 +51,11 @@ extension Server {
         }
         let token = Hex.encode(store.random(32))
         let end = sessions.withLock { $0.open(token, for: device, now: now) }
+        if known.isRevoked { logRevocation(of: device) }
         return .members([
-            ("expires", Timestamp(milliseconds: end).map { .string($0.description) }), ("token", .string(token)),
+            ("expires", Timestamp(milliseconds: end).map { .string($0.description) }),
+            // It may still push, so that what it has said is not lost.
+            ("revoked", .boolean(known.isRevoked)), ("token", .string(token)),
         ])
     }
 
@@ -69,9 +73,15 @@ extension Server {
 
     /// The certificate of a device that may read: a revoked one may not, though what it pushes is still answered.
     func reader(_ request: HTTPRequest) throws -> Certificate {
-        guard let known = try store.standing(of: try device(request)) else { throw Problem.unauthorized }
+        let device = try device(request)
+        guard let known = try store.standing(of: device) else { throw Problem.unauthorized }
         guard !known.isRevoked else {
-            throw ServerError(.deviceRevoked, "the device was revoked: it may not read any more")
+            logRevocation(of: device)
+            throw ServerError(
+                .deviceRevoked,
+                "this device was revoked: it may not read any more; it may still push, and every event is kept and "
+                    + "answered with a refusal"
+            )
         }
         return known.certificate
     }
@@ -95,7 +105,8 @@ extension Server {
                 "expected at most \(limits.pushEvents) lines in a push"
             )
         }
-        let receipt = try store.ingest(lines, from: device, received: clock())
+        let receipt = try store.ingest(lines, from: device, received: clock(), complain: logFailure)
+        logRevocations()
         return answer(bytes: receipt, type: "application/json")
     }
 

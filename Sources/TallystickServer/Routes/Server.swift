@@ -8,7 +8,10 @@ package final class Server: Sendable {
     let store: ServerStore
     let clock: @Sendable () -> Timestamp
     let sessions = Mutex(Sessions())
+    private let log: @Sendable (String) -> Void
     private let http = Mutex<HTTPServer?>(nil)
+    /// The devices whose revocation has been logged, or was known before.
+    private let revoked: Mutex<Set<DeviceID>>
 
     /// The certificate chain and the key that TLS is spoken with, as PEM files.
     package struct TLSFiles: Sendable {
@@ -29,9 +32,18 @@ package final class Server: Sendable {
     /// - Parameters:
     ///   - store: What it serves.
     ///   - clock: Tells the time.
-    package init(store: ServerStore, clock: @escaping @Sendable () -> Timestamp) {
+    ///   - log: Gets a line, without time and line feed, for every answer of 500 and more, every start, stop and
+    ///     enrolment, and every revocation taken note of. No line tells a token, a key, a code or what an event says.
+    ///     It is called on many threads.
+    package init(
+        store: ServerStore,
+        clock: @escaping @Sendable () -> Timestamp,
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.store = store
         self.clock = clock
+        self.log = { line in log(Plain.line(line)) }
+        revoked = Mutex(Set(store.revokedDevices.keys))
     }
 
     /// Listens, and returns.
@@ -40,23 +52,41 @@ package final class Server: Sendable {
     ///   - address: A numeric address of this machine.
     ///   - port: The port, or 0 for a free one; see ``port``.
     ///   - tls: The files for TLS; nil for plain HTTP.
+    ///   - limits: What is taken from clients.
     /// - Throws: `HTTPError`; an error of Foundation's where a file cannot be read.
-    package func start(address: String, port: Int, tls: TLSFiles? = nil) throws {
+    package func start(address: String, port: Int, tls: TLSFiles? = nil, limits: HTTPLimits = HTTPLimits()) throws {
         let texts = try tls.map { files in
             (
                 certificatePEM: try String(contentsOf: URL(filePath: files.certificate), encoding: .utf8),
                 keyPEM: try String(contentsOf: URL(filePath: files.key), encoding: .utf8)
             )
         }
-        let server = HTTPServer(address: address, port: port, tls: texts) { [weak self] request in
-            self?.respond(to: request) ?? HTTPResponse(status: 503)
-        }
+        let log = log
+        let server = HTTPServer(
+            address: address,
+            port: port,
+            limits: limits,
+            tls: texts,
+            log: { line in log(line) },
+            handler: { [weak self] request in self?.respond(to: request) ?? HTTPResponse(status: 503) }
+        )
         try http.withLock { http in
             guard http == nil else {
                 throw HTTPError(.alreadyStarted, "expected a server that does not listen yet")
             }
             try server.start()
             http = server
+        }
+        let standing = store.standing(at: clock())
+        log(
+            "started on \(address) port \(server.port) over \(tls == nil ? "HTTP" : "HTTPS"), epoch \(store.epoch), "
+                + "log at position \(standing.position)"
+        )
+        if standing.ahead > 0 {
+            log(
+                "the clock is \(standing.ahead) ms behind the newest time in the log, which stands for the time of "
+                    + "arrivals until the clock has caught up"
+            )
         }
     }
 
@@ -69,7 +99,9 @@ package final class Server: Sendable {
             defer { http = nil }
             return http
         }
-        running?.stop()
+        guard let running else { return }
+        running.stop()
+        log("stopped")
     }
 
     // MARK: Routes
@@ -79,8 +111,45 @@ package final class Server: Sendable {
         do {
             return try route(request)
         } catch {
-            return Problem(error).response
+            let problem = Problem(error)
+            if problem.status >= 500 {
+                log("\(problem.status) \(problem.code) for \(Server.name(of: request)): \(Problem.cause(of: error))")
+            }
+            return problem.response
         }
+    }
+
+    /// The method and the path, without a query.
+    private static func name(of request: HTTPRequest) -> String {
+        "\(request.method) /\(request.path.joined(separator: "/"))"
+    }
+
+    // MARK: What is logged
+
+    func logEnrolment(of certificate: Certificate) {
+        log("enrolled device \(certificate.device) of “\(certificate.partyName)” (party \(certificate.party))")
+    }
+
+    /// Says that a line was put off because its rows could not be written.
+    func logFailure(_ error: any Error) {
+        log("a line of a push was put off: \(Problem.cause(of: error))")
+    }
+
+    /// Says of each revoked device once that it is.
+    func logRevocations() {
+        let known = store.revokedDevices
+        let new = revoked.withLock { revoked -> [DeviceID] in
+            guard known.count > revoked.count else { return [] }
+            defer { revoked.formUnion(known.keys) }
+            return known.keys.filter { !revoked.contains($0) }.sorted { $0.description < $1.description }
+        }
+        for device in new { log("device \(device) is revoked: its events are refused from here on") }
+    }
+
+    /// The same of one device, whose revocation by another process the writer may not know yet.
+    func logRevocation(of device: DeviceID) {
+        guard revoked.withLock({ $0.insert(device).inserted }) else { return }
+        log("device \(device) is revoked: its events are refused from here on")
     }
 
     private func route(_ request: HTTPRequest) throws -> HTTPResponse {
@@ -92,7 +161,7 @@ package final class Server: Sendable {
             return try answer(.members([("status", .string("ok"))]))
         case "server" where path.count == 2:
             try allow("GET", request)
-            return try answer(about())
+            return try answer(try about())
         case "enrol" where path.count == 2:
             try allow("POST", request)
             return try answer(try enrol(try body(request)), status: 201)
@@ -150,7 +219,7 @@ package final class Server: Sendable {
 
     // MARK: What anyone may ask
 
-    private func about() -> JSON {
+    private func about() throws -> JSON {
         let limits = store.limits
         let schemes = store.schemes.map { scheme in
             JSON.members([
@@ -160,12 +229,13 @@ package final class Server: Sendable {
         }
         return .members([
             ("authority", .string(Base64.encode(store.authority.bytes))),
-            ("epoch", .string(store.epoch)),
+            ("epoch", .string(try store.readEpoch())),
             (
                 "limits",
                 .members([
                     ("eventBytes", .integer(limits.eventBytes)), ("pushBytes", .integer(limits.pushBytes)),
                     ("pushEvents", .integer(limits.pushEvents)),
+                    ("refusedPerOutsider", .integer(limits.refusedPerOutsider)),
                     ("waitingPerDevice", .integer(limits.waitingPerDevice)),
                 ])
             ),

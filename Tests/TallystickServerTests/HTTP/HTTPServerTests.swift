@@ -219,6 +219,52 @@ struct HTTPServerTests {
         #expect(running.server.openRequests == 0)
     }
 
+    @Test func oneAddressCannotTakeAllConnections() throws {
+        var limits = HTTPLimits()
+        #expect(limits.connectionsPerAddress == 64)
+        limits.connectionsPerAddress = 2
+        let running = try Running(limits: limits, Self.echo)
+        let port = running.server.port
+        let request = Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
+        let first = try RawConnection(port: port)
+        do {
+            let second = try RawConnection(port: port)
+            // Answered, so both are counted; then half of a request each.
+            first.send(request)
+            second.send(request)
+            #expect(first.read(until: "\r\n\r\n").contains("200 OK"))
+            #expect(second.read(until: "\r\n\r\n").contains("200 OK"))
+            second.send(Array("GET / HT".utf8))
+            let third = try RawConnection(port: port)
+            third.send(request)
+            #expect(third.readToEnd().isEmpty)
+        }
+        // The second is gone: its place is free as soon as the server has seen that.
+        var answer = ""
+        for _ in 0..<10_000 where answer.isEmpty {
+            let next = try RawConnection(port: port)
+            next.send(request)
+            answer = next.read(until: "\r\n\r\n")
+        }
+        #expect(answer.contains("200 OK"))
+    }
+
+    @Test(arguments: ["", "GET / HTTP/1.1\r\nHost: h\r\nX-Slow: 1"])
+    func closesAConnectionWhoseHeadDoesNotCome(_ start: String) throws {
+        var limits = HTTPLimits()
+        limits.headSeconds = 1
+        limits.idleSeconds = 100_000
+        let running = try Running(limits: limits, Self.echo)
+        let connection = try RawConnection(port: running.server.port)
+        connection.send(Array(start.utf8))
+        // Ends once the server closes; without its time for heads, never.
+        #expect(!connection.readToEnd().contains("200 OK"))
+        // Between requests, too.
+        let kept = try RawConnection(port: running.server.port)
+        kept.send(Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+        #expect(kept.readToEnd().contains("200 OK"))
+    }
+
     @Test func answersOthersWhileAHandlerBlocks() async throws {
         let entered = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)

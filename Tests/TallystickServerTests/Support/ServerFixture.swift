@@ -134,7 +134,7 @@ struct Untold {
     let site: StoryActor
 
     init(_ name: String) throws {
-        teller = try StoryTeller(name)
+        teller = try StoryTeller(name, openedBy: "producer-phone")
         producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
         first = try teller.actor("first-phone", of: "Calder", as: "carrier")
         rival = try teller.actor("rival-phone", of: "Pennine", as: "carrier")
