@@ -162,7 +162,7 @@ private final class Child {
         let library = unsafe getenv("LD_LIBRARY_PATH").map { unsafe "LD_LIBRARY_PATH=" + String(cString: $0) }
         let environment = ["SWIFT_BACKTRACE=enable=no"] + [library].compactMap { $0 }
         var environmentPointers = unsafe environment.map { unsafe strdup($0) } + [nil]
-        defer { for unsafepointer in unsafe argumentPointers + environmentPointers { unsafe free(pointer) } }
+        defer { unsafe (argumentPointers + environmentPointers).forEach { unsafe free($0) } }
         var process: pid_t = 0
         let code = unsafe posix_spawn(
             &process,
