@@ -140,7 +140,8 @@ if isFuzzed {
             dependencies: ["TallystickQR"],
             path: "Fuzz/Targets",
             swiftSettings: checked + [.unsafeFlags(sanitizers)],
-            linkerSettings: [.unsafeFlags(sanitizers)]
+            // gold ends with an internal error over these objects.
+            linkerSettings: [.unsafeFlags(sanitizers + ["-use-ld=lld"])]
         )
     )
     package.products.append(.executable(name: "tally-fuzz", targets: ["TallyFuzz"]))

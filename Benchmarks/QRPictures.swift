@@ -123,7 +123,8 @@ private struct Damage: Sendable {
             Damage(name: "blur \(sigma / 8) modules", rounds: 4) { code, round, seed in
                 try photograph(code, round, seed).blurred(sigma: sigma)
             }
-        } + [20.0, 40, 60].map { noise in
+        }
+        + [20.0, 40, 60].map { noise in
             Damage(name: "noise \(Int(noise))", rounds: 4) { code, round, seed in
                 try PhotoSimulator.noisy(photograph(code, round, seed), noise, seed: seed)
             }
@@ -138,7 +139,8 @@ private struct Damage: Sendable {
                     seed: seed
                 )
             }
-        } + [0.4, 0.6].map { strength in
+        }
+        + [0.4, 0.6].map { strength in
             Damage(name: "moire \(strength)", rounds: 4) { code, round, seed in
                 try PhotoSimulator.banded(photograph(code, round, seed), strength: strength, seed: seed)
             }

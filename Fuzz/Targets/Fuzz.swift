@@ -39,12 +39,35 @@ struct Fuzz {
 
     /// A PNG or JPEG file: read whole, or refused by an error.
     private static func pictures(_ bytes: [UInt8]) -> CInt {
-        guard let image = try? ImageReader.read(bytes) else { return 0 }
-        precondition(image.pixels.count == image.width * image.height)
+        // As it is, and with checksums that fit: else nothing made up would get past libpng's first look.
+        for file in [bytes, mended(bytes)] {
+            guard let image = try? ImageReader.read(file) else { continue }
+            precondition(image.pixels.count == image.width * image.height)
+        }
         return 0
     }
 
-    /// The pixels of a picture, after two bytes for its width and what is done to it: all stages, in time or not.
+    /// A PNG file with the checksum of each chunk put right; anything else as it is.
+    private static func mended(_ bytes: [UInt8]) -> [UInt8] {
+        var file = bytes
+        var position = 8
+        while file.first == 0x89, position + 12 <= file.count {
+            let length = file[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
+            guard length <= file.count - position - 12 else { break }
+            var sum: UInt32 = ~0
+            for byte in file[(position + 4)..<(position + 8 + length)] {
+                sum ^= UInt32(byte)
+                for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+            }
+            for index in 0..<4 {
+                file[position + 8 + length + index] = UInt8(truncatingIfNeeded: ~sum >> (24 - 8 * index))
+            }
+            position += 12 + length
+        }
+        return file
+    }
+
+    /// The pixels of a picture, after two bytes for its width and its scale: the first stage, or all.
     private static func decoder(_ bytes: [UInt8]) -> CInt {
         guard bytes.count > 2 else { return -1 }
         let width = Int(bytes[0]) + 1
@@ -53,8 +76,10 @@ struct Fuzz {
         let pixels = Array(bytes[2..<(2 + width * height)])
         guard let small = try? GrayImage(width: width, height: height, pixels: pixels) else { return 0 }
         let factor = Int(bytes[1] % 4) + 1
+        // The later stages differ by size more than by content: seldom is often enough.
+        let budget = bytes[1] >= 252 ? Duration.milliseconds(200) : .zero
         guard let image = try? small.scaled(width: width * factor, height: height * factor),
-            let symbols = try? QRDecoder.symbols(in: image, budget: .milliseconds(200))
+            let symbols = try? QRDecoder.symbols(in: image, budget: budget)
         else { return 0 }
         for symbol in symbols { precondition(symbol.bytes.count <= 65_536) }
         return 0

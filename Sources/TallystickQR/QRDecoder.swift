@@ -35,6 +35,11 @@ package enum QRDecoder {
     /// The most different codes in a picture; more are an error.
     package static let maximumSymbols = 16
 
+    /// The version that libzbar says it has: major, minor and patch; nil where it does not say.
+    ///
+    /// Distributions fix security holes without changing it.
+    package static var libraryVersion: (Int, Int, Int)? { ZBarScanner.version }
+
     /// Looks for codes until one is wanted or the time is up.
     ///
     /// The stages of `DecodingStage.ladder` run in their order, and in each the picture and its negative: libzbar

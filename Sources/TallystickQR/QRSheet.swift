@@ -71,7 +71,10 @@ package struct QRSheet: Equatable, Sendable {
         }
         let expected = Set(codes.map { Array($0.text.utf8) })
         guard open.isEmpty, symbols.allSatisfy({ $0.kind == .code && expected.contains($0.bytes) }) else {
-            throw QRError(.unreadableCode, "expected the sheet to decode to its \(codes.count) texts, got others or fewer")
+            throw QRError(
+                .unreadableCode,
+                "expected the sheet to decode to its \(codes.count) texts, got others or fewer"
+            )
         }
         return bytes
     }

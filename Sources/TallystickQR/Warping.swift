@@ -103,8 +103,10 @@ extension GrayImage {
                         let lower = min(y >> 8 &+ 1, height &- 1) &* width
                         let (first, second) = (x >> 8, min(x >> 8 &+ 1, width &- 1))
                         let (fx, fy) = (x & 255, y & 255)
-                        let above = unsafe Int(source[upper &+ first]) &* (256 &- fx) &+ Int(source[upper &+ second]) &* fx
-                        let below = unsafe Int(source[lower &+ first]) &* (256 &- fx) &+ Int(source[lower &+ second]) &* fx
+                        let above =
+                            unsafe Int(source[upper &+ first]) &* (256 &- fx) &+ Int(source[upper &+ second]) &* fx
+                        let below =
+                            unsafe Int(source[lower &+ first]) &* (256 &- fx) &+ Int(source[lower &+ second]) &* fx
                         let sum = above &* (256 &- fy) &+ below &* fy
                         unsafe target[index] = UInt8(truncatingIfNeeded: (sum &+ 32_768) >> 16)
                         index &+= 1

@@ -140,6 +140,10 @@ struct DecodeCommandTests {
                 code["text"]?.text.map { ($0, [code["kind"]?.text, code["stage"]?.text]) }
             }
         )
-        #expect(kinds == [texts[0]: ["offer", "native"], texts[1]: ["foreign", "native"], texts[2]: ["damaged", "native"]])
+        #expect(
+            kinds == [
+                texts[0]: ["offer", "native"], texts[1]: ["foreign", "native"], texts[2]: ["damaged", "native"],
+            ]
+        )
     }
 }

@@ -19,7 +19,7 @@ extension CommandDeclaration {
                     try body()
                     results.append((name, nil))
                 } catch {
-                    let error = Failure.describe(error)
+                    let error = (error as? CommandError) ?? Failure.describe(error)
                     results.append((name, [error.message, error.remedy].compactMap { $0 }.joined(separator: "; ")))
                 }
             }
@@ -27,6 +27,15 @@ extension CommandDeclaration {
             check("a code can be drawn and read back") {
                 _ = try QRCode(CompactCode.prefix + Base45.encode([UInt8](repeating: 0x5A, count: 90))).verifiedPNG()
             }
+            check("a picture can be read in a process of its own") {
+                let text = CompactCode.prefix + Base45.encode([UInt8](repeating: 0x5A, count: 90))
+                let found = try PictureDecoder.ownProgram.symbols(in: try QRCode(text).verifiedPNG())
+                guard found.map(\.text) == [text] else {
+                    throw QRError(.unreadableCode, "expected the process to read a code, it read \(found.count)")
+                }
+            }
+            let library = CodeReaderLibrary.installed()
+            check("the code reader libzbar \(library.version) has its security fixes") { try library.check() }
             check("the clock is plausible") {
                 let now = try Moment.now()
                 guard let device = try? Workplace.open(invocation).device else { return }

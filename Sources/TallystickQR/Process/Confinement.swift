@@ -25,11 +25,15 @@ enum Confinement {
         ]
         for limit in limits {
             var current = rlimit()
-            guard unsafe getrlimit(__rlimit_resource_t(limit.resource.rawValue), &current) == 0 else { throw failure(limit.name, errno) }
+            guard unsafe getrlimit(__rlimit_resource_t(limit.resource.rawValue), &current) == 0 else {
+                throw failure(limit.name, errno)
+            }
             // What is stricter already, from outside, stays.
             let hard = min(current.rlim_max, rlim_t(limit.hard))
             var wanted = rlimit(rlim_cur: min(hard, rlim_t(limit.soft)), rlim_max: hard)
-            guard unsafe setrlimit(__rlimit_resource_t(limit.resource.rawValue), &wanted) == 0 else { throw failure(limit.name, errno) }
+            guard unsafe setrlimit(__rlimit_resource_t(limit.resource.rawValue), &wanted) == 0 else {
+                throw failure(limit.name, errno)
+            }
         }
     }
 

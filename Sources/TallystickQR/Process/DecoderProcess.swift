@@ -116,7 +116,10 @@ enum DecoderLines {
     /// Symbols in an answer: as many different ones as there may be, and each as often as libzbar tells.
     private static let mostSymbols = 256
 
-    private static let noAnswer = QRError(.decoderFailed, "expected an answer of the decoding process, got none or half")
+    private static let noAnswer = QRError(
+        .decoderFailed,
+        "expected an answer of the decoding process, got none or half"
+    )
 
     private static func isName(_ stage: String) -> Bool {
         stage.utf8.count <= 64

@@ -162,7 +162,7 @@ private final class Child {
         let library = unsafe getenv("LD_LIBRARY_PATH").map { unsafe "LD_LIBRARY_PATH=" + String(cString: $0) }
         let environment = ["SWIFT_BACKTRACE=enable=no"] + [library].compactMap { $0 }
         var environmentPointers = unsafe environment.map { unsafe strdup($0) } + [nil]
-        defer { for unsafe pointer in unsafe argumentPointers + environmentPointers { unsafe free(pointer) } }
+        defer { unsafe (argumentPointers + environmentPointers).forEach { unsafe free($0) } }
         var process: pid_t = 0
         let code = unsafe posix_spawn(
             &process,
@@ -226,8 +226,10 @@ private final class Child {
 
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let rest = deadline - ContinuousClock.now
-        return rest <= .zero ? 0 : Int32(clamping: rest.components.seconds * 1_000 + 1)
-            + Int32(rest.components.attoseconds / 1_000_000_000_000_000)
+        return rest <= .zero
+            ? 0
+            : Int32(clamping: rest.components.seconds * 1_000 + 1)
+                + Int32(rest.components.attoseconds / 1_000_000_000_000_000)
     }
 
     private static let late = QRError(.decoderTimeout, "expected an answer of the decoding process in time, got none")
