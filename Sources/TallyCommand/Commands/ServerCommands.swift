@@ -127,7 +127,8 @@ extension CommandDeclaration {
         summary: "Serve devices until interrupted",
         discussion: """
             Without --tls-certificate the connection is in the clear: signatures still prove who said what, but \
-            anybody on the way can read it, and an enrolment's handoff key with it. Use it on loopback or behind a proxy.
+            anybody on the way can read it, and an enrolment's handoff key with it. Use it on loopback or behind a \
+            proxy. What an operator should know goes to standard error, a line each.
             """,
         options: [
             .database,
@@ -147,7 +148,12 @@ extension CommandDeclaration {
             let (address, port) = try endpoint(try invocation.option("listen") ?? "127.0.0.1:8480")
             let start = try Moment.now()
             let tls = try tls(invocation)
-            let server = Server(store: store, clock: { (try? Moment.now()) ?? start })
+            let console = invocation.console
+            let server = Server(
+                store: store,
+                clock: { (try? Moment.now()) ?? start },
+                log: { line in console.note("\((try? Moment.now()) ?? start) \(Console.plain(line))") }
+            )
             Interruption.watch()
             try server.start(address: address, port: port, tls: tls)
             let bound = server.port ?? port

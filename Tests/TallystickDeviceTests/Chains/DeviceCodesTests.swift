@@ -83,9 +83,8 @@ struct DeviceCodesTests {
         )
         var statement = code.half.statement.bytes
         statement[60] ^= 1
-        let half = try #require(
-            HandoffHalf(statement: try #require(HandoffStatement(bytes: statement)), mac: code.half.mac)
-        )
+        let changed = try #require(HandoffStatement(bytes: statement))
+        let half = try #require(HandoffHalf(statement: changed, mac: code.half.mac))
         try fails(
             FullCode(half: half, signature: code.signature, dictionary: 1, compressed: code.compressed),
             .snapshotMismatch
