@@ -24,6 +24,8 @@ final class LiveChain {
     /// The number of the newest entry.
     var number = 0
     var places: [Digest: Place] = [:]
+    /// When the newest event was received.
+    fileprivate var received: Timestamp?
     /// The parties that take part, in the order they began to.
     var parties: [UniqueID] = []
     fileprivate var lastUse = 0
@@ -78,12 +80,23 @@ final class LiveChain {
                 received: received
             )
             _ = ledger.receive(arrival, in: context(position))
+            self.received = received
         }
         for leg in ledger.state.legs where !parties.contains(leg.party) { parties.append(leg.party) }
     }
 }
 
 extension LiveChain {
+    /// When an event that comes at this time counts as received: never before one that came earlier.
+    ///
+    /// Clocks are set back, and pushes are written in another order than they came in; a record whose times went back
+    /// would not pass its audit.
+    func receive(at time: Timestamp) -> Timestamp {
+        let latest = received.map { $0.milliseconds > time.milliseconds ? $0 : time } ?? time
+        received = latest
+        return latest
+    }
+
     /// The positions of the entries about events that others than this party said, in order.
     func positions(notOf party: UniqueID) -> [Int] {
         var positions: [Int] = []

@@ -157,6 +157,7 @@ final class LogWriter {
         }
         let first = position + 1
         let context = context(at: first)
+        let received = chain.receive(at: received)
         let arrival = Arrival(
             event: event,
             certificate: certificate,
