@@ -29,6 +29,8 @@ private struct Auditing {
     var expected: [ChainLedger.Decision] = []
     var number = 0
     var position = 0
+    /// What the log says of certificates; compared at the end, since nothing says which line comes first.
+    var logged: [(digest: Digest, device: DeviceID, line: Int)] = []
     /// When the newest event so far was received.
     var received: Timestamp?
     var unreadable: (line: Int, name: String?)?
@@ -196,15 +198,7 @@ private struct Auditing {
         switch entry.content {
         case .verdict(let verdict): take(verdict, line: line)
         case .revocation(let device, _): revoked.insert(device)
-        case .certificate(let digest, let device):
-            if let certificate = certificates[device], SHA256.hash(certificate.line) != digest {
-                report.find(
-                    .certificates,
-                    "certificate-differs",
-                    line: line,
-                    "the log has another certificate of device \(device) than the record"
-                )
-            }
+        case .certificate(let digest, let device): logged.append((digest, device, line))
         case .unreadable: break
         }
     }
@@ -331,6 +325,17 @@ private struct Auditing {
                 line: pending.line,
                 event: pending.event.event.hash.hex,
                 "expected an entry about the event after it"
+            )
+        }
+        for entry in logged {
+            guard let certificate = certificates[entry.device], SHA256.hash(certificate.line) != entry.digest else {
+                continue
+            }
+            report.find(
+                .certificates,
+                "certificate-differs",
+                line: entry.line,
+                "the log has another certificate of device \(entry.device) than the record"
             )
         }
         for decision in expected {

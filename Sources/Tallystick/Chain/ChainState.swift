@@ -19,7 +19,8 @@ public struct ChainState: Sendable {
     public internal(set) var signatures: [ChainSignature] = []
     /// The offers.
     public internal(set) var offers: [OfferID: OfferState] = [:]
-    /// The acceptances refused because somebody else had taken the load first.
+    /// The acceptances refused for nothing but what others had said first: that they took the load, or that the offer
+    /// was withdrawn or declined.
     public internal(set) var contests: [Contest] = []
     /// The remarks.
     public internal(set) var notes: [Note] = []
@@ -31,9 +32,10 @@ public struct ChainState: Sendable {
     var known: [Digest: KnownEvent] = [:]
     var hashBySeq: [SeqKey: Digest] = [:]
     var hashByID: [IDKey: Digest] = [:]
-    /// Offers refused although the giver's own key made them, by SHA-256 of their statement: an acceptance of one has
-    /// nothing to wait for. By the statement, which names the giver's key: an offer of the same name that somebody
-    /// else makes settles nothing.
+    /// Offers refused although the giver's own key made them, by SHA-256 of their statement.
+    ///
+    /// An acceptance of one has nothing to wait for. By the statement, which names the giver's key: an offer of the
+    /// same name that somebody else makes settles nothing.
     var refusedOffers: [Digest: Digest] = [:]
     /// The events that are nobody's parent yet.
     public internal(set) var heads: Set<Digest> = []
@@ -166,6 +168,8 @@ public struct ChainState: Sendable {
         public internal(set) var end: End
         /// The taker's reply that the giver holds, once it has said so.
         public internal(set) var reply: HandoffReply?
+        /// The parties that refused the load; the offer stays open to all others.
+        public internal(set) var decliners: Set<UniqueID> = []
         let clock: Clock
 
         /// What can become of an offer.
@@ -174,14 +178,14 @@ public struct ChainState: Sendable {
             case open
             /// The giver took it back.
             case withdrawn
-            /// The taker refused the load.
+            /// A taker refused the load, the newest one if several did; others may still take it.
             case declined(by: UniqueID, why: String)
             /// The taker's event.
             case taken(Digest)
         }
     }
 
-    /// A second taker.
+    /// A taker who says to have the load, and was not the first to be heard.
     public struct Contest: Sendable {
         /// The refused acceptance.
         public let acceptance: Digest

@@ -107,19 +107,23 @@ extension Deciding {
     private mutating func checkIsOpen(_ offer: ChainState.OfferState) {
         let id = offer.offer.id.description
         switch offer.end {
-        case .open: break
+        case .open, .declined: break
         case .withdrawn: refuse(.offerWithdrawn, id)
-        case .declined(let by, _):
-            // A code can be photographed by anybody: who declines speaks for no other taker.
-            if by == certificate.party { refuse(.offerDeclined, id) }
         case .taken(let acceptance): refuse(.offerTaken, id, "event \(acceptance) accepted it first")
         }
+    }
+
+    /// A code can be photographed by anybody: who declines speaks for no other taker, and not against the giver.
+    private mutating func checkIsOpenToTaker(_ offer: ChainState.OfferState) {
+        checkIsOpen(offer)
+        guard case .declined = offer.end, offer.decliners.contains(certificate.party) else { return }
+        refuse(.offerDeclined, offer.offer.id.description)
     }
 
     mutating func checkAcceptance(_ half: HandoffHalf) {
         guard let offer = offer(of: half) else { return }
         checkHalf(half, against: offer)
-        checkIsOpen(offer)
+        checkIsOpenToTaker(offer)
         // Whoever was first may have taken the load by another offer of the same giver.
         if state.currentLeg?.event != offer.leg, !reasons.contains(where: { $0.code == .offerTaken }) {
             refuse(.notTheHolder, offer.offer.id.description, "the giver had handed the load to somebody else")
@@ -139,7 +143,7 @@ extension Deciding {
     mutating func checkDecline(_ half: HandoffHalf) {
         guard let offer = offer(of: half) else { return }
         checkHalf(half, against: offer)
-        checkIsOpen(offer)
+        checkIsOpenToTaker(offer)
     }
 
     /// The offer that a half answers; without it the server waits and a device judges the half alone.

@@ -42,7 +42,8 @@ extension ChainState {
             let taker = legs.first { $0.offer == offer }
             let wasFirst = taker ?? offers[offer].flatMap { leg(after: $0.leg) }
             // Refused for nothing but what others said first: two parties then say to have the load.
-            guard verdict.reasons.allSatisfy({ ChainState.contestable.contains($0.code) }),
+            guard !verdict.reasons.isEmpty,
+                verdict.reasons.allSatisfy({ ChainState.contestable.contains($0.code) }),
                 let party = arrival.certificate?.party, wasFirst?.party != party
             else { return }
             contests.append(
@@ -120,6 +121,7 @@ extension ChainState {
         case .handoffWithdrawn(let id, _): offers[id]?.end = .withdrawn
         case .handoffDeclined(let half, let why):
             offers[half.statement.offer]?.end = .declined(by: party, why: why)
+            offers[half.statement.offer]?.decliners.insert(party)
         case .handoffAccepted(let half):
             let offer = offers[half.statement.offer]
             if scheme == nil { scheme = context.schemeByPrefix(half.statement.schemePrefix) }

@@ -191,6 +191,10 @@ public struct PullPage: Sendable {
         else {
             throw EventError(code: .notAnEvent, message: "expected a page without gaps, got another signed object")
         }
+        let digest = previous.text.flatMap(Digest.init(hex:))
+        guard previous.isNull || digest != nil else {
+            throw EventError(code: .notAnEvent, message: "expected the hash of the entry before a page, or null")
+        }
         func bytes(_ json: JSON) throws(EventError) -> [UInt8] {
             do {
                 return try json.canonicalBytes()
@@ -218,7 +222,7 @@ public struct PullPage: Sendable {
             now: now,
             items: read,
             certificates: known,
-            previous: previous.text.flatMap(Digest.init(hex:))
+            previous: digest
         )
     }
 }

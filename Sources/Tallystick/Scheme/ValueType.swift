@@ -58,7 +58,8 @@ extension Scheme {
             }
             // JSON allows them; screens, CSV files and C libraries on the way do not, and some change what is read.
             return text.unicodeScalars.contains(where: Scheme.isForbidden)
-                ? "expected a text without control characters and without marks that change the direction of writing" : nil
+                ? "expected a text without control characters and without marks that change the direction of writing"
+                : nil
         case .integer(let minimum, let maximum):
             guard let integer = value.integer else { return "expected a whole number" }
             return integer >= minimum && integer <= maximum ? nil : "expected \(minimum) to \(maximum), got \(integer)"

@@ -25,14 +25,24 @@ extension Device {
         }
         let opener =
             try role ?? Device.onlyOne(openers, of: "roles to open it in", named: { $0 }, option: "--role ROLE")
-        guard let chain = UniqueID(openedBy: id, milliseconds: now().milliseconds, random: random(2)) else {
-            throw DeviceError(.badInput, "expected two random bytes for an identifier", remedy: "try again")
+        // Beside the device and the moment an identifier has 12 random bits: a device that opens many chains at once
+        // draws some twice, and then takes the next millisecond.
+        for delay in Int64(0)..<64 {
+            let milliseconds = now().milliseconds + delay
+            guard let chain = UniqueID(openedBy: id, milliseconds: milliseconds, random: random(2)) else { break }
+            do {
+                return try say(chain) { folded in
+                    guard folded.lastSeq == 0 else { throw ChainTaken() }
+                    let opening = Word(role: opener, .chainOpened(scheme.reference))
+                    return [opening] + Device.words(values, role: opener)
+                }
+            } catch is ChainTaken {}
         }
-        return try say(chain) { _ in
-            let opening = Word(role: opener, .chainOpened(scheme.reference))
-            return [opening] + Device.words(values, role: opener)
-        }
+        throw DeviceError(.badInput, "expected two random bytes for an identifier", remedy: "try again")
     }
+
+    /// This device has opened a chain of this identifier.
+    private struct ChainTaken: Error {}
 
     /// Gives, changes or clears values.
     package func set(_ chain: UniqueID, _ values: [EventContent.FieldChange]) throws -> Said {
@@ -180,7 +190,11 @@ extension Device {
     package func withdraw(_ chain: UniqueID, offer name: OfferID? = nil, why: String = "") throws -> Said {
         try existing(chain)
         return try say(chain) { folded in
-            let open = folded.state.offers.values.filter { $0.device == self.id && $0.end == .open }
+            let own = folded.state.offers.values.filter { $0.device == self.id }
+            let untouched = own.filter { $0.end == .open }
+            // What somebody declined can still be taken by others.
+            let declined = own.filter { if case .declined = $0.end { true } else { false } }
+            let open = untouched.isEmpty ? declined : untouched
             let offer: OfferID
             if let name {
                 offer = name

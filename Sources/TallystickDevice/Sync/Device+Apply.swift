@@ -173,11 +173,7 @@ extension Device {
         }
         if let stored {
             guard stored.json == bytes else {
-                throw DeviceError(
-                    .logChanged,
-                    "the server's log has another entry at position \(entry.position) than this device was given",
-                    remedy: "ask the server's operator whether its database was restored from a backup"
-                )
+                throw Device.logChanged("another entry at position \(entry.position) than before")
             }
             guard !stored.hasFeed || feed == nil else {
                 throw DeviceError.misbehaved("expected one entry at position \(entry.position), got two")
@@ -192,8 +188,8 @@ extension Device {
                 number
             ) { row in try row.int(0) }
             if let other {
-                throw DeviceError.misbehaved(
-                    "expected one entry \(number) of chain \(chain), got those at \(other) and \(entry.position)"
+                throw Device.logChanged(
+                    "entry \(number) of chain \(chain) at position \(entry.position), and had it at \(other) before"
                 )
             }
         }
@@ -206,6 +202,14 @@ extension Device {
             event,
             verdict?.outcome.rawValue,
             bytes
+        )
+    }
+
+    private static func logChanged(_ what: String) -> DeviceError {
+        DeviceError(
+            .logChanged,
+            "the server's log has \(what)",
+            remedy: "ask the server's operator whether its database was restored from a backup"
         )
     }
 

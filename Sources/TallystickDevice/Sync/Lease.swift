@@ -36,7 +36,8 @@ struct Lease {
             let held = try database.first("SELECT lease, lease_until_ms FROM sync") { row in
                 (name: try row.optionalText(0), until: try row.int64(1))
             }
-            if let held, let name = held.name, !sameBytes(name, self.name), Lease.isAlive(holderOf: name), held.until > now.milliseconds,
+            if let held, let name = held.name, !sameBytes(name, self.name), Lease.isAlive(holderOf: name),
+                held.until > now.milliseconds,
                 held.until <= now.milliseconds + Lease.milliseconds
             {
                 throw DeviceError(

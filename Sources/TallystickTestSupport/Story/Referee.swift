@@ -15,6 +15,7 @@ package final class Referee {
     private var certificates: [DeviceID: Certificate] = [:]
     private var revoked: Set<DeviceID> = []
     private var numbers: [UniqueID: Int] = [:]
+    private var newest: [UniqueID: Timestamp] = [:]
     private var position = 0
 
     /// One line of the log.
@@ -80,11 +81,16 @@ package final class Referee {
     }
 
     /// Takes one event, and gives the entries about it and about what it let decide; none for one that has come.
+    ///
+    /// As at the server, times of receipt never go back within a chain.
     @discardableResult
     package func receive(_ signed: SignedEvent, at received: Timestamp) -> [LogEntry] {
         let chain = signed.event.chain
         var ledger = ledgers[chain] ?? ChainLedger(chain: chain)
         guard !ledger.has(signed.event.hash) else { return [] }
+        let last = newest[chain]
+        let received = last.map { $0.milliseconds > received.milliseconds ? $0 : received } ?? received
+        newest[chain] = received
         let decisions = ledger.receive(arrival(of: signed, at: received), in: context)
         ledgers[chain] = ledger
         settled[chain, default: []].append(contentsOf: decisions)

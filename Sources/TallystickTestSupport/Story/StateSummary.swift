@@ -77,8 +77,12 @@ package enum StateSummary {
             switch state.end {
             case .open: .string("open")
             case .withdrawn: .string("withdrawn")
-            case .declined(let party, let why):
-                .members([("declined", .string(party.description)), ("why", .string(why))])
+            case .declined(_, let why):
+                // Of several the set is given, not the one that came last.
+                .members([
+                    ("declined", .strings(state.decliners.map(\.description).sorted())),
+                    ("why", state.decliners.count == 1 ? .string(why) : nil),
+                ])
             case .taken(let event): .members([("taken", .string(event.hex))])
             }
         return JSONMember(

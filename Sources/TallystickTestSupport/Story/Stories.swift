@@ -19,7 +19,7 @@ package enum Stories {
 
     /// Producer, carrier, carrier and receiving site, each in reach of the server.
     package static func plain() throws -> Told {
-        let teller = try StoryTeller("plain")
+        let teller = try StoryTeller("plain", openedBy: "producer-phone")
         let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
         let first = try teller.actor("first-phone", of: "Calder", as: "carrier")
         let second = try teller.actor("second-phone", of: "Pennine", as: "carrier")
@@ -41,7 +41,7 @@ package enum Stories {
 
     /// Edits that are refused: another's field, an unknown one, a bad value, a sealed one, and the device revoked.
     package static func refusedEdits() throws -> Told {
-        let teller = try StoryTeller("refused-edits")
+        let teller = try StoryTeller("refused-edits", openedBy: "producer-phone")
         let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
         let carrier = try teller.actor("carrier-phone", of: "Calder", as: "carrier")
         let referee = try teller.referee()
@@ -65,7 +65,7 @@ package enum Stories {
 
     /// Two carriers scan one code; the one whose acceptance comes first has the load, and the chain is contested.
     package static func twoTakers() throws -> Told {
-        let teller = try StoryTeller("two-takers")
+        let teller = try StoryTeller("two-takers", openedBy: "producer-phone")
         let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
         let first = try teller.actor("first-phone", of: "Calder", as: "carrier")
         let second = try teller.actor("second-phone", of: "Pennine", as: "carrier")
@@ -84,7 +84,7 @@ package enum Stories {
 
     /// Two phones of the producer write one field without having seen each other; one settles it, then signs.
     package static func twoDevicesOfOneRole() throws -> Told {
-        let teller = try StoryTeller("two-devices-of-one-role")
+        let teller = try StoryTeller("two-devices-of-one-role", openedBy: "office")
         let office = try teller.actor("office", of: "Builder", as: "producer")
         let yard = try teller.actor("yard", of: "Builder", as: "producer")
         let carrier = try teller.actor("carrier-phone", of: "Calder", as: "carrier")
@@ -114,7 +114,7 @@ package enum Stories {
 
     /// Everybody was offline: the last to speak is the first to be heard, after the offers have ended.
     package static func lateArrivals() throws -> Told {
-        let teller = try StoryTeller("late-arrivals")
+        let teller = try StoryTeller("late-arrivals", openedBy: "producer-phone")
         let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
         let carrier = try teller.actor("carrier-phone", of: "Calder", as: "carrier")
         let site = try teller.actor("site-phone", of: "Holbeck", as: "receiver")
@@ -131,7 +131,7 @@ package enum Stories {
 
     /// The receiving site refuses the load; the carrier still has it, and takes it to another site.
     package static func rejectedLoad() throws -> Told {
-        let teller = try StoryTeller("rejected-load")
+        let teller = try StoryTeller("rejected-load", openedBy: "producer-phone")
         let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
         let carrier = try teller.actor("carrier-phone", of: "Calder", as: "carrier")
         let site = try teller.actor("site-phone", of: "Holbeck", as: "receiver")
@@ -152,7 +152,7 @@ package enum Stories {
 
     /// A carrier has the load, gives it to another, and gets it back: two legs of one party, each with its own values.
     package static func carrierTwice() throws -> Told {
-        let teller = try StoryTeller("carrier-twice")
+        let teller = try StoryTeller("carrier-twice", openedBy: "producer-phone")
         let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
         let first = try teller.actor("first-phone", of: "Calder", as: "carrier")
         let second = try teller.actor("second-phone", of: "Pennine", as: "carrier")

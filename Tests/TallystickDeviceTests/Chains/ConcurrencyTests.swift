@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Tallystick
 import TallystickCrypto
@@ -109,6 +110,35 @@ struct ConcurrencyTests {
         let device = try world.device("producer", roles: ["producer"])
         // No process has a number above the kernel's greatest, 2^22.
         try Lease(name: "\(1 << 23)-dead", database: device.database).take(at: world.clock.now, home: "")
+        _ = try device.sync(world.server.transport)
+        // One that ran until a moment ago.
+        let process = try Process.run(URL(fileURLWithPath: "/bin/true"), arguments: [])
+        process.waitUntilExit()
+        let dead = Lease(name: "\(process.processIdentifier)-dead", database: device.database)
+        try dead.take(at: world.clock.now, home: "")
+        _ = try device.sync(world.server.transport)
+    }
+
+    @Test("take no lease of a process that lives, which is named by it")
+    func leaveTheLeaseOfTheLiving() throws {
+        let world = try World()
+        let device = try world.device("producer", roles: ["producer"])
+        let own = ProcessInfo.processInfo.processIdentifier
+        var names: [String?] = []
+        let transport = Transport { request in
+            names.append(try device.database.first("SELECT lease FROM sync") { row in try row.optionalText(0) } ?? nil)
+            return try world.server.handle(request)
+        }
+        _ = try device.sync(transport)
+        #expect(!names.isEmpty)
+        #expect(names.allSatisfy { $0?.hasPrefix("\(own)-") == true }, "\(names)")
+        // Ours, and the first process, which is always there and somebody else's.
+        for process in [own, 1] {
+            let lease = Lease(name: "\(process)-alive", database: device.database)
+            try lease.take(at: world.clock.now, home: "")
+            #expect(deviceError { try device.sync(world.server.transport) }?.code == .syncBusy)
+            try lease.release()
+        }
         _ = try device.sync(world.server.transport)
     }
 

@@ -129,6 +129,64 @@ struct DeviceActsTests {
         #expect(try other.view(story.chain).badge == .confirmed)
     }
 
+    @Test("takes an offer back that somebody declined, and one that nobody did first")
+    func withdrawsDeclined() throws {
+        let story = try OfflineStoryTests.tell()
+        let other = try story.world.device("other", roles: ["carrier"])
+        let world = story.world
+        let chain = try story.producer.openChain(scheme: World.waste, values: Values.producer).chain
+        _ = try story.producer.sign(chain)
+        let first = try story.producer.offer(chain)
+        _ = try other.decline(first.half, why: "Too heavy")
+        for device in [story.producer, other, story.producer] { _ = try device.sync(world.server.transport) }
+        let second = try story.producer.offer(chain)
+        _ = try story.producer.withdraw(chain)
+        func ends() throws -> [OfferID: ChainView.Offer.State] {
+            let offers = try story.producer.view(chain).offers
+            return Dictionary(uniqueKeysWithValues: offers.map { ($0.id, $0.state) })
+        }
+        #expect(try ends() == [first.offer.id: .declined(why: "Too heavy"), second.offer.id: .withdrawn])
+        _ = try story.producer.withdraw(chain)
+        #expect(try ends() == [first.offer.id: .withdrawn, second.offer.id: .withdrawn])
+        #expect(deviceError { try story.producer.withdraw(chain) }?.code == .nothingToDo)
+        _ = try story.producer.sync(world.server.transport)
+        #expect(try story.producer.view(chain).badge == .confirmed)
+    }
+
+    @Test("keeps the load with its taker, whatever a stranger declines")
+    func outlivesAStrangersDecline() throws {
+        let story = try OfflineStoryTests.tell()
+        let stranger = try story.world.device("stranger", roles: ["carrier"])
+        let half = try #require(try story.producer.view(story.chain).offers.first?.half)
+        _ = try stranger.decline(half, why: "Not for us")
+        let devices = [story.producer, stranger, story.carrier, story.receiver]
+        for device in devices + devices { _ = try device.sync(story.world.server.transport) }
+        for device in [story.producer, story.carrier, story.receiver] {
+            #expect(try device.view(story.chain).badge == .confirmed)
+            #expect(try device.view(story.chain).legs.map(\.number) == [1, 2, 3])
+            #expect(try device.chains().map(\.isContested) == [false])
+        }
+    }
+
+    /// Beside the moment a chain's identifier has 12 random bits of the device's own.
+    @Test("opens a chain of its own each time, however fast and however poor the chance")
+    func opensDistinctChains() throws {
+        let world = try World()
+        _ = try world.device("producer", roles: ["producer"])
+        let device = try Device(
+            home: world.home("producer"),
+            schemes: World.schemes,
+            clock: { [clock = world.clock] in clock.now },
+            random: { Array(repeating: 7, count: $0) }
+        )
+        let chains = try (0..<20).map { _ in try device.openChain(scheme: World.waste).chain }
+        #expect(Set(chains).count == 20)
+        #expect(chains.allSatisfy { $0.isOpened(by: device.id) })
+        _ = try device.sync(world.server.transport)
+        #expect(try device.chains().allSatisfy { $0.badge == .confirmed })
+        #expect(try device.chains().count == 20)
+    }
+
     @Test("does not take its own offer, or in a role it has not")
     func refusesWrongTakers() throws {
         let world = try World()

@@ -11,6 +11,8 @@ struct SyncSessionTests {
     let key = SigningKey.generate()
     let chain = UniqueID(milliseconds: 1_796_000_000_000, random: Array(repeating: 7, count: 10))
     let received = Timestamp(milliseconds: 1_796_000_000_000)
+    /// The entry at number 5, which is where the device's cursor stands.
+    static let newest = SHA256.hash(Array("entry 5".utf8))
 
     var device: DeviceID { DeviceID(key.publicKey) }
 
@@ -21,7 +23,7 @@ struct SyncSessionTests {
             authority: authority.publicKey,
             epoch: "one",
             cursor: 5,
-            newest: nil,
+            newest: Self.newest,
             keys: [device: key.publicKey],
             token: token
         )
@@ -89,7 +91,7 @@ struct SyncSessionTests {
         hasMore: Bool = false,
         epoch: String = "one",
         certificates: [Certificate] = [],
-        previous: Digest? = nil,
+        previous: Digest? = newest,
         by signer: SigningKey? = nil
     ) throws -> HTTPReply {
         let page = PullPage(
@@ -156,7 +158,8 @@ struct SyncSessionTests {
             return
         }
         #expect(path(session.saved()) == "GET /v1/events?after=6&limit=500")
-        guard case .savePage = session.receive(try page(after: 6)), case .finish = session.saved() else {
+        let second = try page(after: 6, previous: item.entry.digest())
+        guard case .savePage = session.receive(second), case .finish = session.saved() else {
             Issue.record("expected to finish")
             return
         }

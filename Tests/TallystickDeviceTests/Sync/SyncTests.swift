@@ -300,6 +300,61 @@ struct SyncTests {
         #expect(server.state(of: story.chain)?.legs.count == 3)
     }
 
+    /// The other party's events, which this device never sees, had the positions that its own get now.
+    @Test("offers everything again where only its own chain's numbers show that the log went back")
+    func noticesItsNumbersAtOtherPositions() throws {
+        let world = try World()
+        let device = try world.device("producer", roles: ["producer"])
+        let other = try world.device("other", roles: ["producer"])
+        let chain = try device.openChain(scheme: World.waste).chain
+        _ = try device.sync(world.server.transport)
+        let backup = world.server.backup()
+        _ = try other.openChain(scheme: World.waste)
+        _ = try other.sync(world.server.transport)
+        _ = try device.note(chain, "one")
+        _ = try device.sync(world.server.transport)
+        let former = try device.database.query("SELECT json FROM entries ORDER BY position") { row in try row.blob(0) }
+        #expect(former.count == 2)
+        world.server.restore(backup)
+        _ = try device.note(chain, "two")
+        let report = try device.sync(world.server.transport)
+        #expect(report.hasStartedOver)
+        let view = try device.view(chain)
+        #expect(view.badge == .confirmed)
+        #expect(view.notes.map(\.text) == ["one", "two"])
+        #expect(try device.outbox().rows.isEmpty)
+        // What the server had signed before is kept.
+        let kept = try device.database.query("SELECT json FROM former_entries ORDER BY position") { row in
+            try row.blob(0)
+        }
+        #expect(kept == former)
+        #expect(try device.sync(world.server.transport).hasStartedOver == false)
+    }
+
+    @Test("starts over for no page that goes on from what it has, and once where none does")
+    func startsOverOnce() throws {
+        let (world, device, chain) = try opened()
+        _ = try device.sync(world.server.transport)
+        #expect(try device.sync(world.server.transport).hasStartedOver == false)
+        world.server.changePage = { page in
+            PullPage(
+                epoch: page.epoch,
+                after: page.after,
+                next: page.next,
+                hasMore: page.hasMore,
+                now: page.now,
+                items: page.items,
+                certificates: page.certificates,
+                previous: SHA256.hash([])
+            )
+        }
+        #expect(deviceError { try device.sync(world.server.transport) }?.code == .serverMisbehaved)
+        world.server.changePage = nil
+        _ = try device.sync(world.server.transport)
+        #expect(try device.view(chain).badge == .confirmed)
+        #expect(try device.outbox().rows.isEmpty)
+    }
+
     @Test("uses nothing of a page that is wrong anywhere", arguments: 0..<7)
     func usesNothingOfWrongPages(index: Int) throws {
         let story = try OfflineStoryTests.tell()

@@ -105,9 +105,74 @@ import Testing
         }
     }
 
+    /// Somebody who has photographed the codes declines them and opens the chain too: whenever that is heard, all that
+    /// the others said ends as if it had not been said.
+    @Test func endsTheSameInEveryOrderAmongStrangers() throws {
+        var random = Seed.generator()
+        let (teller, actors) = try Self.journey("strangers")
+        let codes = actors.prefix(3).flatMap { actor in
+            actor.said.compactMap { Self.half(of: $0, by: actor, in: teller) }
+        }
+        #expect(codes.count == 3)
+        let stranger = try teller.actor("stranger", of: "Passers-by", as: "carrier")
+        // After the codes have ended, by its own clock too: that a server does not ask of a refusal.
+        for code in codes { try stranger.decline(code, why: "not for us", insisting: true) }
+        let squatter = try teller.actor("squatter", of: "Squatters", as: "producer", "carrier")
+        let opening = try squatter.say(.chainOpened(teller.scheme.reference), insisting: true)
+        try squatter.say(.handoffDeclined(codes[0], why: "mine"), as: Derived.name("carrier"), insisting: true)
+        try squatter.note("This chain is ours.", insisting: true)
+        let declines = Set(
+            (stranger.said + squatter.said).filter { $0.event.type == "handoff.declined" }.map(\.event.hash)
+        )
+        #expect(declines.count == 4)
+
+        let alone = try Arrivals(actors, in: teller, at: "2026-11-30T08:05:00.000Z")
+        let (undisturbed, _) = try alone.end(alone.byDevice.flatMap { $0 })
+        let arrivals = try Arrivals(actors + [stranger, squatter], in: teller, at: "2026-11-30T08:05:00.000Z")
+        var digests: Set<String> = []
+        var outcomes: Set<String> = []
+        for round in 0..<120 {
+            let order =
+                round.isMultiple(of: 2) ? arrivals.interleaved(&random) : arrivals.shuffled(&random)
+            let (ending, state) = try arrivals.end(order)
+            let note = "round \(round), \(Seed.note)"
+            #expect(ending.waiting == 0, "\(note)")
+            #expect(state.legs.map(\.number) == [1, 2, 3, 4], "\(note)")
+            #expect(!state.isContested, "\(note)")
+            for (event, verdict) in undisturbed.verdicts {
+                #expect(ending.verdicts[event] == verdict, "\(note)")
+            }
+            let squatted = ending.verdicts[opening.event.hash] ?? ""
+            #expect(squatted.contains("\"refused\"") && squatted.contains("chain-not-yours"), "\(note)")
+            for decline in declines {
+                let verdict = ending.verdicts[decline] ?? ""
+                let isLate = verdict.contains("offer-taken") || verdict.contains("offer-withdrawn")
+                #expect(verdict.contains("\"accepted\"") || isLate, "\(verdict), \(note)")
+                outcomes.insert(isLate ? "late" : "accepted")
+            }
+            digests.insert(ending.digest)
+        }
+        #expect(digests.count == 1, "\(Seed.note)")
+        #expect(outcomes == ["late", "accepted"], "\(Seed.note)")
+    }
+
+    /// What the code of an offer to a carrier said.
+    private static func half(of signed: SignedEvent, by actor: StoryActor, in teller: StoryTeller) -> HandoffHalf? {
+        guard case .handoffOffered(let offer) = signed.event.content, offer.to.text == "carrier",
+            let index = teller.scheme.handoffs.firstIndex(where: { $0.name == offer.handoff }),
+            let statement = HandoffStatement(
+                offer,
+                chain: teller.chain,
+                scheme: teller.scheme.reference.hash,
+                handoffIndex: index
+            )
+        else { return nil }
+        return HandoffHalf(statement: statement, mac: Array(offer.mac.bytes.prefix(HandoffHalf.macLength)))
+    }
+
     @Test func findsTheSameConflictsInEveryOrder() throws {
         var random = Seed.generator()
-        let teller = try StoryTeller("conflicts")
+        let teller = try StoryTeller("conflicts", openedBy: "office")
         let office = try teller.actor("office", of: "Builder", as: "producer")
         let yard = try teller.actor("yard", of: "Builder", as: "producer")
         let gate = try teller.actor("gate", of: "Builder", as: "producer")

@@ -184,7 +184,10 @@ import Testing
         let scene = try Scene.described()
         let yard = try scene.teller.actor("yard", of: "Builder", as: "producer")
         try scene.referee.enter(yard.certificate)
-        #expect(scene.result(of: try yard.open()) == ["already-opened"])
+        // Its own device refuses too: the identifier is not its own.
+        #expect(yard.refusal { try yard.open() } == ["chain-not-yours"])
+        let opening = try yard.say(.chainOpened(scene.teller.scheme.reference), insisting: true)
+        #expect(scene.result(of: opening) == ["already-opened", "chain-not-yours"])
         let again = try scene.producer.say(.chainOpened(scene.teller.scheme.reference), insisting: true)
         #expect(scene.result(of: again) == ["already-opened", "parents-invalid"])
     }
@@ -208,8 +211,34 @@ import Testing
         #expect(scene.referee.ledger(of: scene.teller.chain).waiting.isEmpty)
     }
 
-    @Test func refusesAnOpeningByAnotherRole() throws {
+    /// Whoever has seen a code knows the chain; opening it first takes nothing from the device that made it.
+    @Test func refusesAnotherDevicesOpeningThoughItComesFirst() throws {
         let scene = try Scene()
+        let squatter = try scene.teller.actor("squatter", of: "Squatters", as: "producer")
+        let yard = try scene.teller.actor("yard", of: "Builder", as: "producer")
+        for actor in [squatter, yard] {
+            try scene.referee.enter(actor.certificate)
+            let opening = try actor.say(.chainOpened(scene.teller.scheme.reference), insisting: true)
+            #expect(scene.result(of: opening) == ["chain-not-yours"])
+            #expect(scene.result(of: try actor.note("Ours", insisting: true)) == ["role-not-held producer"])
+        }
+        #expect(scene.state.opening == nil && scene.state.legs.isEmpty)
+        // Also where the true opener has seen the other's words before it says its own.
+        let half = try scene.teller.producerOffers(scene.producer)
+        try scene.carrier.accept(half)
+        for actor in [scene.producer, scene.carrier] {
+            for signed in actor.said { #expect(scene.result(of: signed) == ["accepted"]) }
+        }
+        #expect(scene.state.legs.map(\.party) == [scene.producer.party, scene.carrier.party])
+        scene.producer.learn(from: scene.referee)
+        #expect(scene.result(of: try scene.producer.note("All here.")) == ["accepted"])
+        let created = scene.teller.clock.now
+        let record = try scene.referee.record(of: scene.teller.chain, at: created)
+        #expect(Audit.report(on: record, trusting: scene.teller.authority.publicKey).isClean)
+    }
+
+    @Test func refusesAnOpeningByAnotherRole() throws {
+        let scene = try Scene(openedBy: "carrier")
         #expect(
             scene.result(
                 of: try scene.carrier.say(

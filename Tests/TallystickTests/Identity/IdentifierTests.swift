@@ -37,6 +37,36 @@ import Testing
         #expect(UniqueID(bytes: []) == nil)
     }
 
+    /// The last 62 bits are a hash of the device and the first 64, spelled out here once more.
+    @Test func bindsAChainToTheDeviceThatOpensIt() throws {
+        let device = DeviceID(try Derived.key("opener").publicKey)
+        let id = try #require(UniqueID(openedBy: device, milliseconds: 1_645_557_742_000, random: [0xFC, 0xC3]))
+        #expect(id.description.hasPrefix("017f22e2-79b0-7cc3-"))
+        var low = Array(
+            SHA256.hash(Array("tallystick/chain/v1\n".utf8) + device.bytes + id.bytes.prefix(8)).bytes.prefix(8)
+        )
+        low[0] = low[0] & 0x3F | 0x80
+        #expect(Array(id.bytes.suffix(8)) == low)
+        #expect(UniqueID(id.description) == id)
+        #expect(id.isOpened(by: device))
+        #expect(!id.isOpened(by: DeviceID(try Derived.key("squatter").publicKey)))
+        for bit in 0..<128 {
+            var bytes = id.bytes
+            bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            // Version and variant are not free; every other bit counts.
+            if let other = UniqueID(bytes: bytes) { #expect(!other.isOpened(by: device), "bit \(bit)") }
+        }
+    }
+
+    @Test func refusesToBindAChainToTooMuch() {
+        let device = DeviceID(SigningKey.generate().publicKey)
+        #expect(UniqueID(openedBy: device, milliseconds: -1, random: [0, 0]) == nil)
+        #expect(UniqueID(openedBy: device, milliseconds: 1 << 48, random: [0, 0]) == nil)
+        #expect(UniqueID(openedBy: device, milliseconds: 0, random: [0]) == nil)
+        #expect(UniqueID(openedBy: device, milliseconds: 0, random: [0, 0, 0]) == nil)
+        #expect(UniqueID(openedBy: device, milliseconds: (1 << 48) - 1, random: [255, 255]) != nil)
+    }
+
     @Test func readsWhatItWrites() throws {
         var random = Seed.generator()
         var last: UniqueID?
@@ -57,6 +87,10 @@ import Testing
     @Test(
         arguments: [
             ("sicCode", "sicCode", nil, nil), ("items/1/name", "name", "items", "1"), ("items/1", nil, "items", "1"),
+            ("items/A-0/name", "name", "items", "A-0"), ("items/-/name", "name", "items", "-"),
+            (
+                "items/abcdefghijklmnopqrstuvwxyz012345", nil, "items", "abcdefghijklmnopqrstuvwxyz012345"
+            ),
         ] as [(String, String?, String?, String?)]
     )
     func readsPaths(text: String, field: String?, list: String?, line: String?) throws {
@@ -67,7 +101,12 @@ import Testing
         #expect(path.line?.id.text == line)
     }
 
-    @Test(arguments: ["", "/", "a/", "/a", "a//b", "a/b/c/d", "a/b/", "a b", "a/é/c", "a/1/n\u{0}"])
+    @Test(arguments: [
+        "", "/", "a/", "/a", "a//b", "a/b/c/d", "a/b/", "a b", "a/é/c", "a/1/n\u{0}",
+        // A line's id has letters, digits and hyphens, and 32 of them at most.
+        "items/1.5/name", "items/1_5/name", "items/.", "items/_", "items/abcdefghijklmnopqrstuvwxyz0123456/name",
+        "items/abcdefghijklmnopqrstuvwxyz0123456",
+    ])
     func refusesPaths(text: String) { #expect(FieldPath(text) == nil) }
 
     @Test func namesKeysByTheirHash() throws {

@@ -139,6 +139,37 @@ import Testing
         #expect(throws: EventError.self) { try PullPage(line: page.signed(by: key), signedBy: other) }
     }
 
+    @Test func readsWhatThePageFollows() throws {
+        let key = try Derived.key("authority")
+        let followed = try PullPage(line: page(after: 7, next: 9).signed(by: key), signedBy: key.publicKey)
+        #expect(followed.previous == SHA256.hash(Array("previous".utf8)))
+        let first = try PullPage(line: page(after: 0, next: 2).signed(by: key), signedBy: key.publicKey)
+        #expect(first.previous == nil)
+    }
+
+    /// Signed as it stands: a page that says nothing about what it follows, or something else, is none.
+    @Test(arguments: [nil, "1", "\"\"", "\"00\"", "[]", "true"] as [String?])
+    func refusesAPageThatDoesNotSayWhatItFollows(previous: String?) throws {
+        let key = try Derived.key("authority")
+        let line = String(decoding: try page(after: 0, next: 2).signed(by: key), as: UTF8.self)
+        let start = try #require(line.firstRange(of: "{\"page\":")).upperBound
+        let end = try #require(line.ranges(of: ",\"signature\":").last).lowerBound
+        let member = ",\"previous\":null"
+        let body = String(line[start..<end])
+        #expect(body.contains(member))
+        let changed = Array(body.replacing(member, with: previous.map { ",\"previous\":\($0)" } ?? "").utf8)
+        let signature = Base64.encode(key.signature(for: changed, domain: PushReceipt.domain))
+        let signed = Array("{\"page\":".utf8) + changed + Array(",\"signature\":\"\(signature)\"}".utf8)
+        let error = #expect(throws: EventError.self) { try PullPage(line: signed, signedBy: key.publicKey) }
+        #expect(error?.code == .notAnEvent)
+    }
+
+    @Test func namesAnEntryByItsCanonicalBytes() throws {
+        for entry in try Self.entries() {
+            #expect(try entry.digest() == SHA256.hash(entry.json.canonicalBytes()))
+        }
+    }
+
     @Test(arguments: [(7, 8), (7, 10), (9, 7), (0, 9_007_199_254_740_991)])
     func refusesAPageWithAGap(after: Int, next: Int) throws {
         let key = try Derived.key("authority")

@@ -66,6 +66,11 @@ enum Vectors {
                 ]
             )
         )
+        let before = try present(
+            told.referee.log.compactMap { line -> LogEntry? in
+                if case .entry(let before) = line, before.position == entry.position - 1 { before } else { nil }
+            }.first
+        )
         let page = PullPage(
             epoch: "00000000000000000000000000000001",
             after: 4,
@@ -74,7 +79,7 @@ enum Vectors {
             now: now,
             items: [PullPage.Item(entry: entry, event: opening)],
             certificates: [certificate],
-            previous: nil
+            previous: try before.digest()
         )
         files.append(
             (

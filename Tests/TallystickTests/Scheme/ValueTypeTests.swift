@@ -13,7 +13,9 @@ import Testing
 
     @Test(arguments: [
         ("label", JSON.string("ab")), ("label", .string("abcde")), ("label", .string("éé")),
-        ("label", .string("e\u{301}")),
+        ("label", .string("e\u{301}")), ("label", .string("a\nb")), ("label", .string("a\tb")),
+        // Right to left is no control: Hebrew, and the marks that keep it in order.
+        ("label", .string("\u{5D0}\u{200F}\u{200E}")), ("label", .string("a\u{A0}b")),
         ("label", .string("😀😀😀😀😀")), ("pieces", .integer(-1)), ("pieces", .integer(9)), ("pieces", .integer(0)),
         ("value", .string("0.5")), ("value", .string("0.50")), ("value", .string("100.00")),
         ("value", .string("99.99")),
@@ -31,6 +33,10 @@ import Testing
 
     @Test(arguments: [
         ("label", JSON.string("a")), ("label", .string("abcdef")), ("label", .string("ab\u{0}")),
+        ("label", .string("a\u{1}b")), ("label", .string("a\rb")), ("label", .string("a\u{1B}b")),
+        ("label", .string("ab\u{1F}")), ("label", .string("ab\u{7F}")), ("label", .string("ab\u{80}")),
+        ("label", .string("ab\u{9F}")), ("label", .string("ab\u{202A}")), ("label", .string("ab\u{202E}")),
+        ("label", .string("\u{2066}ab")), ("label", .string("ab\u{2069}")),
         ("label", .integer(12)),
         ("label", .null), ("label", .strings(["ab"])), ("pieces", .integer(-2)), ("pieces", .integer(10)),
         ("pieces", .number("1.0")), ("pieces", .number("1e0")), ("pieces", .number("-0")), ("pieces", .string("1")),
@@ -69,6 +75,18 @@ import Testing
     ])
     func takesACodeWhileItIsInForce(code: String, day: String, isValid: Bool) throws {
         #expect(try (fault("service", .string(code), on: day) == nil) == isValid)
+    }
+
+    /// Waste codes as people write them; what is no code of the list stays as it was typed, and is refused as that.
+    @Test(arguments: [
+        ("170904", ["170904"]), ("17 09 04", ["170904"]), ("17 09 04*", ["170904"]), ("170904*", ["170904"]),
+        ("17 09 04, 17 01 01", ["170904", "170101"]), ("17 09 99*", ["17 09 99*"]), ("17-09-04", ["17-09-04"]),
+        ("*", ["*"]),
+    ])
+    func readsCodesAsTheyAreTyped(typed: String, expected: [String]) throws {
+        let scheme = try StoryTeller.wasteTransferNote.get()
+        let field = try #require(scheme.field(present(FieldPath("wasteItems/1/ewcCodes"))))
+        #expect(scheme.value(typed: typed, for: field) == .value(.strings(expected)))
     }
 
     @Test func takesOnlyTheAnswerThatIsAsked() throws {

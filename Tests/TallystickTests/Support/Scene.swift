@@ -11,9 +11,9 @@ struct Scene {
     let other: StoryActor
     let site: StoryActor
 
-    /// Nothing has been said.
-    init(_ name: String = #function, scheme: Scheme? = nil) throws {
-        teller = try StoryTeller(name, scheme: scheme)
+    /// Nothing has been said; the chain is the producer's device's to open, or another actor's.
+    init(_ name: String = #function, scheme: Scheme? = nil, openedBy opener: String = "producer") throws {
+        teller = try StoryTeller(name, scheme: scheme, openedBy: opener)
         producer = try teller.actor("producer", of: "Builder", as: "producer")
         carrier = try teller.actor("carrier", of: "Calder", as: "carrier")
         other = try teller.actor("other", of: "Pennine", as: "carrier")
