@@ -75,7 +75,7 @@ import Glibc
         do throws(StoreError) {
             let timeout = unsafe sqlite3_busy_timeout(handle, Int32(clamping: busyTimeoutMilliseconds))
             guard timeout == SQLITE_OK else { throw error(timeout) }
-            try configure(mode: mode, applicationID: applicationID)
+            try configure(mode: mode, applicationID: applicationID, busyTimeout: busyTimeoutMilliseconds)
         } catch {
             throw error.sqliteCode == Int(SQLITE_NOTADB) ? notATallystickFile("no database") : error
         }
@@ -296,7 +296,7 @@ import Glibc
 
     // MARK: Opening
 
-    private func configure(mode: Mode, applicationID: Int32?) throws(StoreError) {
+    private func configure(mode: Mode, applicationID: Int32?, busyTimeout: Int) throws(StoreError) {
         // Read before anything is written: a file of another program stays as it was.
         let isNew = try isNewFile(applicationID)
         if isNew, mode != .create {
@@ -308,13 +308,31 @@ import Glibc
         guard unsafe sqlite3_db_readonly(handle, "main") == 0 else {
             throw StoreError(.readOnly, "expected a file that can be written, got a read-only one: \(path)")
         }
-        let journal = try onlyRow("PRAGMA journal_mode = WAL") { statement throws(StoreError) in try statement.text(0) }
+        let journal = try writeAhead(within: busyTimeout)
         guard journal == "wal" || path == ":memory:" else {
             throw StoreError(.cannotOpen, "expected a disk that allows a write-ahead log, got journal mode \(journal)")
         }
         try execute("PRAGMA synchronous = FULL")
         if isNew, let applicationID {
             try claim(applicationID)
+        }
+    }
+
+    /// Turns the write-ahead log on, and gives the journal mode that there is then.
+    ///
+    /// Where several connections do this to a new file at once, SQLite tells all but one that it is locked without
+    /// asking its busy handler, as waiting could be a deadlock: whoever is told so lets go of its lock and tries again.
+    private func writeAhead(within milliseconds: Int) throws(StoreError) -> String {
+        // By the clock: where the handler is asked after all, one try takes as long as all may.
+        let end = ContinuousClock.now + .milliseconds(milliseconds)
+        while true {
+            do throws(StoreError) {
+                return try onlyRow("PRAGMA journal_mode = WAL") { statement throws(StoreError) in try statement.text(0)
+                }
+            } catch {
+                guard error.code == .busy, ContinuousClock.now < end else { throw error }
+                usleep(10_000)
+            }
         }
     }
 

@@ -319,6 +319,7 @@ struct RouteTests {
         let response = client.server.respond(to: request)
         #expect(response.status == 405)
         #expect(Client.problem(response) == "method-not-allowed")
+        #expect(["GET", "POST"].contains(response.headers["Allow"] ?? ""))
     }
 
     @Test(arguments: ["v1/enrol", "v1/session"], ["", "{", "[]", "{\"code\":1}", "{\"device\":\"x\"}"])

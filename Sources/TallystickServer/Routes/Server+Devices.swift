@@ -131,10 +131,8 @@ extension Server {
     // MARK: Chains
 
     func chains(_ request: HTTPRequest) throws -> HTTPResponse {
+        try allow("GET", for: request)
         let party = try reader(request).party
-        guard ["GET", "HEAD"].contains(where: { sameBytes($0, request.method) }) else {
-            throw Problem(405, "method-not-allowed", "Method not allowed", "expected GET")
-        }
         guard let text = request.path.dropFirst(2).first else { return try answer(try store.chains(of: party)) }
         guard let chain = UniqueID(text) else { throw Problem.notFound }
         switch request.path.dropFirst(3).first {

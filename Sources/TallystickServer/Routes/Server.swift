@@ -179,7 +179,7 @@ package final class Server: Sendable {
         }
     }
 
-    private func allow(_ methods: String..., for request: HTTPRequest) throws(Problem) {
+    func allow(_ methods: String..., for request: HTTPRequest) throws(Problem) {
         if methods.contains(where: { sameBytes($0, request.method) }) { return }
         if sameBytes(request.method, "HEAD"), methods.contains("GET") { return }
         var problem = Problem(
