@@ -74,7 +74,9 @@ let package = Package(
         ),
         .target(
             name: "TallystickDevice",
-            dependencies: ["CCurl", "Tallystick", "TallystickCompression", "TallystickCrypto", "TallystickStore", "Schemes"],
+            dependencies: [
+                "CCurl", "Tallystick", "TallystickCompression", "TallystickCrypto", "TallystickStore", "Schemes",
+            ],
             swiftSettings: strict
         ),
         .target(

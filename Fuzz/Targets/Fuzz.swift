@@ -1,7 +1,7 @@
 import Glibc
 import TallystickQR
 
-/// The functions that libFuzzer calls with made-up input; `tally-fuzz NAME` chooses one, libFuzzer reads the rest.
+/// The functions that libFuzzer calls with made-up input; TALLY_FUZZ_TARGET names one.
 ///
 /// Built only where TALLY_FUZZ is set (`script/fuzz`), with Swift code instrumented for coverage and the address
 /// sanitizer. The C libraries are Debian's, not instrumented: of them only crashes, and writes that the sanitizer's
@@ -17,20 +17,15 @@ struct Fuzz {
     ]
 
     static func main() {
-        let arguments = CommandLine.arguments
-        guard arguments.count > 1, let target = targets.first(where: { $0.name == arguments[1] }) else {
-            print("usage: tally-fuzz \(targets.map(\.name).joined(separator: "|")) [libFuzzer's options]")
+        // Not an argument: libFuzzer starts this program again, with the arguments that it knows.
+        let name = getenv("TALLY_FUZZ_TARGET").map { String(cString: $0) } ?? ""
+        guard let target = targets.first(where: { $0.name == name }) else {
+            print("TALLY_FUZZ_TARGET names none of \(targets.map(\.name).joined(separator: ", "))")
             exit(64)
         }
-        // What the memory belongs to is needed until the process ends.
-        var count = CInt(arguments.count - 1)
-        var pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: arguments.count)
-        pointers[0] = strdup(arguments[0])
-        for (index, argument) in arguments.dropFirst(2).enumerated() { pointers[index + 1] = strdup(argument) }
-        pointers[arguments.count - 1] = nil
-        withUnsafeMutablePointer(to: &pointers) { argv in
-            exit(LLVMFuzzerRunDriver(&count, argv, target.run))
-        }
+        var count = CommandLine.argc
+        var arguments = CommandLine.unsafeArgv
+        withUnsafeMutablePointer(to: &arguments) { exit(LLVMFuzzerRunDriver(&count, $0, target.run)) }
     }
 
     private static func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {

@@ -32,7 +32,12 @@ struct ChainPage {
             for field in received.fields {
                 let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
                 let codes = field.codeTitles.isEmpty ? "" : " (\(field.codeTitles.joined(separator: ", ")))"
-                console.print("    " + Console.plain("\(label)\(field.title ?? field.path.description): \(Scheme.text(of: field.value))\(codes)"))
+                console.print(
+                    "    "
+                        + Console.plain(
+                            "\(label)\(field.title ?? field.path.description): \(Scheme.text(of: field.value))\(codes)"
+                        )
+                )
             }
         }
         for leg in view.legs {
@@ -57,7 +62,9 @@ struct ChainPage {
                 if let reply = offer.reply {
                     let taker = reply.taker.map { name($0) } ?? "the taker"
                     let at = reply.at.map(Moment.text) ?? "at an unknown time"
-                    console.print("    both halves held: \(taker) \(reply.isAcceptance ? "accepted" : "declined"), \(at)")
+                    console.print(
+                        "    both halves held: \(taker) \(reply.isAcceptance ? "accepted" : "declined"), \(at)"
+                    )
                 }
             }
         }

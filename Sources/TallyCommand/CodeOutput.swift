@@ -33,8 +33,9 @@ struct CodeOutput {
         parts = nil
     }
 
-    /// Throws where a file cannot be written, or a code would not be seen whole; before anything is done that would
-    /// stay, so that no offer is left that nobody saw. `length` is how many bytes the code will have.
+    /// Throws where a file cannot be written, or a code of so many bytes would not be seen whole.
+    ///
+    /// Asked before anything is done that would stay, so that no offer is left that nobody saw.
     func check(_ length: Int, on console: Console) throws {
         for path in [png, svg, text, loop].compactMap({ $0 }) { try Files.probe(path) }
         if let parts { try Files.probe("\(parts)/part") }
@@ -65,7 +66,10 @@ struct CodeOutput {
         }
         if let svg {
             guard let code = codes.first, codes.count == 1 else {
-                throw CommandError.usage("a code of \(codes.count) parts is no SVG", remedy: "use --png, --loop or --parts")
+                throw CommandError.usage(
+                    "a code of \(codes.count) parts is no SVG",
+                    remedy: "use --png, --loop or --parts"
+                )
             }
             try write(Array(try code.verifiedSVG(caption: caption).utf8), to: svg)
         }

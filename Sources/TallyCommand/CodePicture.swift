@@ -125,7 +125,11 @@ struct ScannedMessage {
         case .offer(let half): return (half, nil)
         case .full(let code): return (code.half, code)
         case .reply, .fullReply:
-            throw failure("other-code", "the code is a taker's reply, not an offer", "the giver reads it with `tally ack`")
+            throw failure(
+                "other-code",
+                "the code is a taker's reply, not an offer",
+                "the giver reads it with `tally ack`"
+            )
         case .challenge:
             throw failure(
                 "other-code",
@@ -142,7 +146,11 @@ struct ScannedMessage {
         case .reply(let reply): return (reply, nil)
         case .fullReply(let full): return (full.reply, full)
         case .offer, .full, .challenge, .part:
-            throw failure("other-code", "the code is not a taker's reply", "the taker makes one with `tally accept --reply FILE`")
+            throw failure(
+                "other-code",
+                "the code is not a taker's reply",
+                "the taker makes one with `tally accept --reply FILE`"
+            )
         }
     }
 

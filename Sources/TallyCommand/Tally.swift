@@ -39,7 +39,8 @@ struct Tally {
             GroupDeclaration(["scheme"], summary: "Read the rules that chains follow", section: records),
         ],
         commands: [
-            .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .ack, .challenge, .list, .show, .refused,
+            .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .ack, .challenge, .list,
+            .show, .refused,
             .outbox, .sync,
             .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck,
             .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRestored, .serverRebuild, .serverTrust,
@@ -58,7 +59,9 @@ struct Tally {
     private static func firstUnreadableArgument() -> Int? {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let argument = unsafe CommandLine.unsafeArgv[index] else { continue }
-            let bytes = unsafe UnsafeBufferPointer(start: argument, count: strlen(argument)).map { UInt8(bitPattern: $0) }
+            let bytes = unsafe UnsafeBufferPointer(start: argument, count: strlen(argument)).map {
+                UInt8(bitPattern: $0)
+            }
             if String(validating: bytes, as: UTF8.self) == nil { return index }
         }
         return nil
@@ -67,7 +70,9 @@ struct Tally {
     static func main() async {
         DecodeCommand.runIfAsked()
         if let argument = firstUnreadableArgument() {
-            Console.standard().note("Error: argument \(argument) is not UTF-8; set the terminal to UTF-8 and type it again")
+            Console.standard().note(
+                "Error: argument \(argument) is not UTF-8; set the terminal to UTF-8 and type it again"
+            )
             exit(ExitCode.usage.rawValue)
         }
         let status = await program.run(Array(CommandLine.arguments.dropFirst()), console: .standard())

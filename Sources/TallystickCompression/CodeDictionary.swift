@@ -1,4 +1,6 @@
-/// The preset dictionaries of full codes, by version. A version that has been used is never edited: codes name it.
+/// The preset dictionaries of full codes, by version.
+///
+/// A version that has been used is never edited: codes name it.
 package enum CodeDictionary {
     /// The version that new codes use.
     package static let newest: UInt8 = 1

@@ -86,8 +86,11 @@ import Testing
         let other = try world.json("offer", chain, "--full", "--text", "other.txt", as: "producer")
         let stray = try #require(other["code"]?.text?.split(separator: "\n").first)
         try world.write(String(stray), to: "stray.txt")
-        let all = ["accept", "parts/part-\(parts).png"] + rest + ["--also", "parts/part-1.png", "--also", "stray.txt", "--yes"]
-        let accepted = try world.run(["--home", "carrier"] + all)
+        let all =
+            ["accept", "parts/part-\(parts).png"] + rest + [
+                "--also", "parts/part-1.png", "--also", "stray.txt", "--yes",
+            ]
+        let accepted = try world.run(["--home", "homes/carrier"] + all)
         #expect(accepted.status == 0, "\(accepted.output)")
         // A viewer that knows no loops shows the first part.
         let scanned = try world.json("scan", "loop.png", as: "carrier")

@@ -51,13 +51,19 @@ import Testing
         let party = code == nil ? "Mallory Haulage" : name
         try world.enrol("carrier", of: party, as: "carrier", at: server)
 
+        // Values with controls are refused by the rules; line feeds and marks of direction are text.
+        let load = ["open", "--scheme", "uk-waste-transfer-note", "--from", World.demo("producer")]
+        let unfit = try world.run(["--home", "homes/producer"] + load + ["producerAddress=\(hostile)"])
+        #expect(unfit.status == 65)
+        expectPlain(unfit)
+        let odd = "Mill Lane\nLeg 9: forged \u{200F}\u{200E}"
         let opened = try world.json(
             "open",
             "--scheme",
             "uk-waste-transfer-note",
             "--from",
             World.demo("producer"),
-            "producerAddress=\(hostile)",
+            "producerAddress=\(odd)",
             as: "producer"
         )
         let chain = try #require(opened["chain"]?.text)
@@ -67,7 +73,7 @@ import Testing
         try world.json("decline", "1.txt", "--yes", "--why", hostile, as: "carrier")
         for device in ["carrier", "producer", "carrier", "producer"] { try world.json("sync", as: device) }
         try world.json("offer", chain, "--text", "2.txt", as: "producer")
-        try world.json("accept", "2.txt", "--yes", "carrierName=\(hostile)", as: "carrier")
+        try world.json("accept", "2.txt", "--yes", "carrierName=\(odd)", as: "carrier")
         try world.json("note", chain, hostile, as: "carrier")
         for device in ["producer", "carrier", "producer"] { try world.json("sync", as: device) }
         try world.json("export", chain, "-o", "record.jsonl", as: "producer")

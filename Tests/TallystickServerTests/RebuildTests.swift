@@ -47,6 +47,7 @@ struct RebuildTests {
         func push(to fixture: ServerFixture) throws {
             let collection = try teller.producerOffers(office)
             let delivery = try teller.carrierTakes(carrier, collection, SampleValues.carrier, offeringTo: "receiver")
+            try office.acknowledge(try carrier.reply())
             try teller.siteTakes(site, delivery, SampleValues.received(SampleValues.quantity("9", "t")))
             for actor in [office, carrier, site] {
                 try fixture.push(actor.said, from: actor, at: teller.clock.now)
@@ -86,6 +87,7 @@ struct RebuildTests {
             [
                 "chains": "holder", "legs": "at", "fields": "value", "conflicts": "value", "signatures": "snapshot",
                 "handoffs": "result", "notes": "text", "warnings": "detail", "refusals": "codes", "waiting": "what",
+                "replies": "taker_event",
                 "devices": "party_name",
             ][table.name]
         )

@@ -48,7 +48,8 @@ extension CommandDeclaration {
                     throw CommandError(
                         exit: .failed,
                         code: "clock-implausible",
-                        message: "this machine's clock says \(Moment.text(now)), outside the device's certificate or before its last sync",
+                        message:
+                            "this machine's clock says \(Moment.text(now)), outside the device's certificate or before its last sync",
                         remedy: "set the clock; if it is right, ask for a new invitation"
                     )
                 }

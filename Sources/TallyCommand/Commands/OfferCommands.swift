@@ -28,14 +28,24 @@ extension CommandDeclaration {
             ),
             OptionDeclaration("for", value: "TIME", help: "how long it lasts, 1m to 24h: 90s, 15m or 2h"),
             OptionDeclaration(flag: "full", help: "a code that holds the load, to be verified with no network"),
-            OptionDeclaration("challenge", value: "IMAGE", values: .files, help: "answer the taker's challenge in this picture"),
+            OptionDeclaration(
+                "challenge",
+                value: "IMAGE",
+                values: .files,
+                help: "answer the taker's challenge in this picture"
+            ),
             OptionDeclaration(flag: "again", help: "show the code of the offer that is open, instead of making one"),
             OptionDeclaration(flag: "live", help: "stay on the terminal, and make a new offer whenever one ends"),
             OptionDeclaration("png", value: "FILE", values: .files, help: "write the code as a PNG picture"),
             OptionDeclaration("svg", value: "FILE", values: .files, help: "write the code as an SVG picture"),
             OptionDeclaration("text", value: "FILE", values: .files, help: "write the code's text, a part a line"),
             OptionDeclaration("loop", value: "FILE", values: .files, help: "write the parts as an animated PNG"),
-            OptionDeclaration("parts", value: "DIR", values: .folders, help: "write each part as a picture into a folder"),
+            OptionDeclaration(
+                "parts",
+                value: "DIR",
+                values: .folders,
+                help: "write each part as a picture into a folder"
+            ),
         ],
         examples: [
             ("tally offer 1f0c3a9e --png code.png", "writes a picture of the code"),
@@ -49,7 +59,8 @@ extension CommandDeclaration {
             let chain = try place.chain(invocation)
             let output = try CodeOutput(invocation)
             // Before the offer is made: one that nobody can be shown would stay open.
-            let length = try invocation.flag("full") ? CodePart.largestSymbol : HandoffStatement.length + HandoffHalf.macLength
+            let length =
+                try invocation.flag("full") ? CodePart.largestSymbol : HandoffStatement.length + HandoffHalf.macLength
             try output.check(length, on: place.console)
             if try invocation.flag("live") { return try live(chain, place, invocation) }
             if try invocation.flag("again") { return try again(chain, place, output, invocation) }
@@ -108,7 +119,8 @@ extension CommandDeclaration {
             sentence,
             more: [
                 ("offer", .string(offer.id.description)), ("to", .string(offer.to.text)),
-                ("expires", .string(offer.expires.description)), ("code", .string(message.texts.joined(separator: "\n"))),
+                ("expires", .string(offer.expires.description)),
+                ("code", .string(message.texts.joined(separator: "\n"))),
                 ("parts", .int(message.texts.count)), ("files", .strings(written)),
             ]
         )
@@ -153,8 +165,11 @@ extension CommandDeclaration {
         while !Interruption.came {
             let made = try make(chain, place, invocation)
             let message: CodeMessage =
-                try invocation.flag("full") ? .full(try place.device.fullCode(of: made.offer.id, in: chain)) : .offer(made.half)
-            console.print("Offer \(made.offer.id.short) to a \(made.handoff.to), until \(Moment.text(made.offer.expires))")
+                try invocation.flag("full")
+                ? .full(try place.device.fullCode(of: made.offer.id, in: chain)) : .offer(made.half)
+            console.print(
+                "Offer \(made.offer.id.short) to a \(made.handoff.to), until \(Moment.text(made.offer.expires))"
+            )
             try CodeOutput(invocation).show(message, on: console, until: made.offer.expires)
             while !Interruption.came, try Moment.now() < made.offer.expires { pause() }
             // What nobody took is withdrawn when the person stops; an ended one needs nothing.

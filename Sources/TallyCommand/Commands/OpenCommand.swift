@@ -149,7 +149,8 @@ private enum SigningPage {
         for field in leg?.fields ?? [] {
             let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
             lines.append(
-                "  " + Console.plain("\(label)\(field.title ?? field.path.description): \(Scheme.text(of: field.value))")
+                "  "
+                    + Console.plain("\(label)\(field.title ?? field.path.description): \(Scheme.text(of: field.value))")
             )
         }
         return lines

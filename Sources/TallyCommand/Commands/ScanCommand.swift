@@ -65,7 +65,8 @@ private struct ScanPage {
     static func words(_ message: CodeMessage) -> String {
         switch message {
         case .offer(let half): "offer \(half.statement.offer.short)"
-        case .full(let code): "a full offer \(code.half.statement.offer.short): `tally accept` verifies and shows the load"
+        case .full(let code):
+            "a full offer \(code.half.statement.offer.short): `tally accept` verifies and shows the load"
         case .reply(let reply): "a reply to offer \(reply.offer.short): \(reply.isAcceptance ? "accepted" : "declined")"
         case .fullReply(let full):
             "a reply to offer \(full.reply.offer.short): \(full.reply.isAcceptance ? "accepted" : "declined")"

@@ -270,7 +270,7 @@ extension CommandDeclaration {
             """,
         options: [.database],
         examples: [("tally server restored --db server.sqlite", "after copying a backup back")],
-        exitCodes: [(.badInput, "the file is no server's database")],
+        exitCodes: [(.badInput, "the file is no server's database"), (.noInput, "there is no such database")],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let epoch = try ServerStore.open(invocation).renewEpoch()
             if invocation.isJSON {

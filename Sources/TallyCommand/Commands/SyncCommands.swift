@@ -132,7 +132,13 @@ private struct SyncPage {
         }
         if report.refused > 0 {
             let count = "\(report.refused) of your events \(report.refused == 1 ? "is" : "are") refused"
-            console.print(console.styled("\(count): `tally refused` says why, `tally refused --done EVENT` puts it away.", .error, on: .output))
+            console.print(
+                console.styled(
+                    "\(count): `tally refused` says why, `tally refused --done EVENT` puts it away.",
+                    .error,
+                    on: .output
+                )
+            )
         }
     }
 }

@@ -105,7 +105,8 @@ struct Deciding {
         case .chainOpened(let reference): checkOpening(reference)
         case .handoffAccepted(let half): checkAcceptance(half)
         case .handoffDeclined(let half, _): checkDecline(half)
-        case .fieldsSet, .noteAdded, .signed, .handoffOffered, .handoffWithdrawn, .handoffAcknowledged: checkParticipant()
+        case .fieldsSet, .noteAdded, .signed, .handoffOffered, .handoffWithdrawn, .handoffAcknowledged:
+            checkParticipant()
         case .unknown: break
         }
     }

@@ -39,7 +39,8 @@ public struct CodePart: Sendable, Hashable {
         checksum = bytes[9..<13].reduce(0) { $0 << 8 | UInt32($1) }
         payload = Array(bytes[13...])
         let room = count * payload.count
-        guard (2...CodePart.mostParts).contains(count), index < count, total <= room, total > room - payload.count else {
+        guard (2...CodePart.mostParts).contains(count), index < count, total <= room, total > room - payload.count
+        else {
             return nil
         }
     }

@@ -89,13 +89,22 @@ extension FullCode {
         let certificate = contents.certificate
         let offer = half.statement.offer.description
         if !certificate.isSigned(by: authority) {
-            reasons.append(Reason(.unknownDevice, certificate.device.description, "not certified by this device's authority"))
+            reasons.append(
+                Reason(.unknownDevice, certificate.device.description, "not certified by this device's authority")
+            )
         }
         if !certificate.key.isValid(signature, for: half.statement.bytes, domain: HandoffStatement.domain) {
             reasons.append(Reason(.badSignature, offer, "the statement is not signed by device \(certificate.device)"))
         }
-        if now.milliseconds < certificate.notBefore.milliseconds || now.milliseconds > certificate.notAfter.milliseconds {
-            reasons.append(Reason(.certificateNotValid, now.description, "valid from \(certificate.notBefore) to \(certificate.notAfter)"))
+        if now.milliseconds < certificate.notBefore.milliseconds || now.milliseconds > certificate.notAfter.milliseconds
+        {
+            reasons.append(
+                Reason(
+                    .certificateNotValid,
+                    now.description,
+                    "valid from \(certificate.notBefore) to \(certificate.notAfter)"
+                )
+            )
         }
         var expected = half.statement.snapshot
         for (index, snapshot) in contents.snapshots.enumerated() {
@@ -103,11 +112,15 @@ extension FullCode {
                 reasons.append(Reason(.snapshotMismatch, offer, "expected snapshot \(expected), got \(snapshot.hash)"))
                 break
             }
-            if snapshot.chain != half.statement.chain || !snapshot.scheme.bytes.starts(with: half.statement.schemePrefix) {
+            if snapshot.chain != half.statement.chain
+                || !snapshot.scheme.bytes.starts(with: half.statement.schemePrefix)
+            {
                 reasons.append(Reason(.snapshotMismatch, offer, "the snapshot is of another chain or scheme"))
             }
             if index == 0, !certificate.roles.contains(snapshot.from) {
-                reasons.append(Reason(.roleNotHeld, snapshot.from.text, "the giver's device may not act as \(snapshot.from)"))
+                reasons.append(
+                    Reason(.roleNotHeld, snapshot.from.text, "the giver's device may not act as \(snapshot.from)")
+                )
             }
             guard let received = snapshot.received else {
                 if index < contents.snapshots.count - 1 {
@@ -167,7 +180,9 @@ public struct HandoffSnapshot: Sendable {
         guard received.isNull == (self.received == nil) else { throw .malformed("received", "a hash or null") }
         var values: [(path: FieldPath, value: JSON)] = []
         for member in fields.members ?? [] {
-            guard let path = FieldPath(member.name), path.field != nil else { throw .malformed("fields", "field paths") }
+            guard let path = FieldPath(member.name), path.field != nil else {
+                throw .malformed("fields", "field paths")
+            }
             values.append((path, member.value))
         }
         var signed: [(name: Name, event: Digest)] = []

@@ -38,7 +38,8 @@ public struct HandoffStatement: Sendable, Equatable {
     public init?(_ offer: Offer, chain: UniqueID, scheme: Digest, handoffIndex: Int) {
         guard (0...15).contains(handoffIndex) else { return nil }
         var bytes: [UInt8] = [HandoffStatement.versionAndType]
-        let flags = (offer.party == nil ? 0 : HandoffStatement.boundFlag)
+        let flags =
+            (offer.party == nil ? 0 : HandoffStatement.boundFlag)
             | (offer.challenge == nil ? 0 : HandoffStatement.challengedFlag)
         bytes.append(UInt8(handoffIndex) | flags)
         bytes.append(contentsOf: offer.key.bytes)

@@ -150,7 +150,8 @@ extension Device {
         let scheme = try scheme(of: state)
         let lasts = Int64(min(max(seconds ?? rule.lasts, 0), 1 << 31))
         let snapshot = state.handoffSnapshot(rule.name, by: certificate.party, parents: parents)
-        guard let expires = Timestamp(milliseconds: (at.seconds + lasts) * 1_000), let name = challenge.map(\.offer) ?? OfferID(bytes: random(8)),
+        guard let expires = Timestamp(milliseconds: (at.seconds + lasts) * 1_000),
+            let name = challenge.map(\.offer) ?? OfferID(bytes: random(8)),
             let index = scheme.handoff(rule.name)?.index
         else { throw DeviceError(.badInput, "expected an offer that ends in this era", remedy: "correct the clock") }
         func offer(mac: Digest) -> Offer {

@@ -47,7 +47,11 @@ extension Device {
                         compressed: try Device.compressed(contents)
                     )
                     guard let code, !snapshots.isEmpty else {
-                        throw DeviceError(.nothingToDo, "expected the snapshot of offer \(offer)", remedy: "offer again")
+                        throw DeviceError(
+                            .nothingToDo,
+                            "expected the snapshot of offer \(offer)",
+                            remedy: "offer again"
+                        )
                     }
                     let isCarried = CodeMessage.full(code).bytes.count <= CodePart.longestMessage
                     if isCarried, contents.count <= FullCode.longestContents { return code }

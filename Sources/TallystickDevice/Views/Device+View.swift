@@ -243,7 +243,9 @@ private struct ViewBuilder {
 
     /// What full codes said, as long as the opening, and with it the givers' own events, is not known here.
     private func received() throws -> [ChainView.Received] {
-        guard state.opening == nil, let first = state.legs.last?.received ?? state.legs.first?.received else { return [] }
+        guard state.opening == nil, let first = state.legs.last?.received ?? state.legs.first?.received else {
+            return []
+        }
         var received: [ChainView.Received] = []
         var wanted: Digest? = first
         while let hash = wanted, received.count < 63 {

@@ -226,10 +226,9 @@ private final class Child {
 
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let rest = deadline - ContinuousClock.now
-        return rest <= .zero
-            ? 0
-            : Int32(clamping: rest.components.seconds * 1_000 + 1)
-                + Int32(rest.components.attoseconds / 1_000_000_000_000_000)
+        guard rest > .zero else { return 0 }
+        let (seconds, attoseconds) = rest.components
+        return Int32(clamping: min(seconds, 86_400) * 1_000 + attoseconds / 1_000_000_000_000_000 + 1)
     }
 
     private static let late = QRError(.decoderTimeout, "expected an answer of the decoding process in time, got none")

@@ -103,6 +103,33 @@ package final class StoryActor {
         return try say(.fieldsSet(changes), insisting: insisting)
     }
 
+    /// The reply to the last offer that the actor accepted or declined, signed by its key.
+    package func reply() throws -> HandoffReply {
+        for signed in said.reversed() {
+            let answer: (half: HandoffHalf, isAcceptance: Bool)
+            switch signed.event.content {
+            case .handoffAccepted(let half): answer = (half, true)
+            case .handoffDeclined(let half, _): answer = (half, false)
+            default: continue
+            }
+            let reply = HandoffReply(
+                isAcceptance: answer.isAcceptance,
+                statement: answer.half.statement,
+                at: signed.event.at,
+                event: signed.event.hash,
+                by: key
+            )
+            if let reply { return reply }
+        }
+        throw StoryError("expected \(name) to have answered an offer")
+    }
+
+    /// Says that it holds the taker's reply.
+    @discardableResult
+    package func acknowledge(_ reply: HandoffReply, insisting: Bool = false) throws -> SignedEvent {
+        try say(.handoffAcknowledged(reply), insisting: insisting)
+    }
+
     /// Says a remark.
     @discardableResult
     package func note(_ text: String, insisting: Bool = false) throws -> SignedEvent {

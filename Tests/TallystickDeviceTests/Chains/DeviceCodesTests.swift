@@ -73,7 +73,9 @@ struct DeviceCodesTests {
             let given = try #require(code)
             let error = #expect(throws: DeviceError.self) { try yard.carrier.load(in: given) }
             #expect(error?.code == .badCode)
-            if let expected { #expect(error?.reasons.map(\.code).contains(expected) == true, "\(error?.reasons ?? [])") }
+            if let expected {
+                #expect(error?.reasons.map(\.code).contains(expected) == true, "\(error?.reasons ?? [])")
+            }
         }
         var signature = code.signature
         signature[3] ^= 1

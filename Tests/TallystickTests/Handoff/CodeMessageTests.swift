@@ -158,7 +158,12 @@ import Testing
             let compressed = [UInt8](repeating: 7, count: count - 156)
             return .full(
                 try #require(
-                    FullCode(half: half, signature: [UInt8](repeating: 1, count: 64), dictionary: 1, compressed: compressed)
+                    FullCode(
+                        half: half,
+                        signature: [UInt8](repeating: 1, count: 64),
+                        dictionary: 1,
+                        compressed: compressed
+                    )
                 )
             )
         }
@@ -189,26 +194,32 @@ import Testing
 
     @Test func anOfferIsNamedByTheChallengeItAnswers() throws {
         guard case .challenge(let challenge) = try Self.messages()[5] else { return }
-        let other = try #require(HandoffChallenge(random: Derived.bytes("other", count: 16), expires: challenge.expires))
+        let other = try #require(
+            HandoffChallenge(random: Derived.bytes("other", count: 16), expires: challenge.expires)
+        )
         #expect(challenge.offer != nil && challenge.offer != other.offer)
         #expect(HandoffChallenge(random: [1], expires: 0) == nil)
         #expect(HandoffChallenge(random: challenge.random, expires: -1) == nil)
     }
 
-    @Test func randomBytesNeverTrap() {
+    @Test func randomAndAlteredBytesNeverTrap() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         var joiner = PartJoiner()
+        let good =
+            try Self.messages().map(\.bytes) + Self.parts(of: try Self.messages()[1]).map { CodeMessage.part($0).bytes }
         var read = 0
         for _ in 0..<20_000 {
-            var bytes = random.bytes(random.below(210))
-            if !bytes.isEmpty, random.below(2) == 0 { bytes[0] = UInt8(0x11 + random.below(7)) }
+            var bytes = random.below(2) == 0 ? random.bytes(random.below(210)) : good[random.below(good.count)]
+            for _ in 0..<random.below(3) where !bytes.isEmpty {
+                bytes[random.below(bytes.count)] = UInt8(random.below(256))
+            }
             if case .message(let message) = CodeMessage.read(bytes: bytes) {
                 read += 1
                 #expect(message.bytes == bytes, "seed \(seed)")
                 if case .part(let part) = message { _ = joiner.add(part) }
             }
         }
-        #expect(read > 0, "seed \(seed)")
+        #expect(read > 1_000, "seed \(seed)")
     }
 }
