@@ -139,7 +139,7 @@ if isFuzzed {
     package.targets.append(
         .executableTarget(
             name: "TallyFuzz",
-            dependencies: ["TallystickQR"],
+            dependencies: ["Tallystick", "TallystickQR"],
             path: "Fuzz/Targets",
             swiftSettings: checked + [.unsafeFlags(sanitizers)],
             // gold ends with an internal error over these objects.

@@ -1,4 +1,5 @@
 import Glibc
+import Tallystick
 import TallystickQR
 
 /// The functions that libFuzzer calls with made-up input; TALLY_FUZZ_TARGET names one.
@@ -14,6 +15,9 @@ struct Fuzz {
         ("pictures", { start, count in Fuzz.pictures(Fuzz.bytes(start, count)) }),
         ("decoder", { start, count in Fuzz.decoder(Fuzz.bytes(start, count)) }),
         ("answers", { start, count in Fuzz.answers(Fuzz.bytes(start, count)) }),
+        ("texts", { start, count in Fuzz.texts(Fuzz.bytes(start, count)) }),
+        ("messages", { start, count in Fuzz.messages(Fuzz.bytes(start, count)) }),
+        ("parts", { start, count in Fuzz.parts(Fuzz.bytes(start, count)) }),
     ]
 
     static func main() {
@@ -77,6 +81,38 @@ struct Fuzz {
             let symbols = try? QRDecoder.symbols(in: image, budget: budget)
         else { return 0 }
         for symbol in symbols { precondition(symbol.bytes.count <= 65_536) }
+        return 0
+    }
+
+    /// Base45, and the text of a code: what is read has one spelling.
+    private static func texts(_ bytes: [UInt8]) -> CInt {
+        if let decoded = Base45.decode(bytes) { precondition(Array(Base45.encode(decoded).utf8) == bytes) }
+        let text = Array(CompactCode.prefix.utf8) + bytes
+        if case .message(let message) = CodeMessage.read(text: text), message.bytes.count <= CodePart.largestSymbol {
+            precondition(message.texts.count <= 1 || message.texts.allSatisfy { $0.utf8.count <= 311 })
+        }
+        return 0
+    }
+
+    /// The bytes of a message of any kind: what is read writes the same bytes.
+    private static func messages(_ bytes: [UInt8]) -> CInt {
+        if case .message(let message) = CodeMessage.read(bytes: bytes) { precondition(message.bytes == bytes) }
+        if let statement = HandoffStatement(bytes: bytes) { precondition(statement.bytes == bytes) }
+        _ = try? FullCode.Contents(bytes: bytes)
+        return 0
+    }
+
+    /// Parts of messages one after the other, each with its length before it: joined or not, never trapped on.
+    private static func parts(_ bytes: [UInt8]) -> CInt {
+        var joiner = PartJoiner()
+        var rest = bytes[...]
+        while let length = rest.popFirst() {
+            let part = [0x14] + rest.prefix(Int(length))
+            rest = rest.dropFirst(Int(length))
+            guard case .message(.part(let read)) = CodeMessage.read(bytes: part) else { continue }
+            if case .complete(let whole) = joiner.add(read) { precondition(whole.count == read.total) }
+            precondition(joiner.missing.count <= PartJoiner.mostMessages)
+        }
         return 0
     }
 
