@@ -133,6 +133,17 @@ import Testing
         #expect(try world.tally("show", chain, as: "producer").output.contains("declined"))
     }
 
+    @Test func bindsAnOfferToAPartyByNameOrIdentifier() throws {
+        let (world, chain) = try yard()
+        // Its own name is the only one that this device has seen.
+        try world.json("offer", chain, "--only", "Hartley Build Ltd", "--text", "bound.txt", as: "producer")
+        let scanned = try world.json("scan", "bound.txt")
+        #expect(scanned["codes"]?.elements?.first?["offer"]?["bound"]?.boolean == true)
+        try world.fails("bad-input", 65, "offer", chain, "--only", "Nobody Ltd", as: "producer")
+        let party = "01a22b3d-08ec-7bed-86d3-bf9be8b25551"
+        try world.json("offer", chain, "--only", party, "--text", "other.txt", as: "producer")
+    }
+
     @Test func makesNoOfferThatCannotBeShown() throws {
         let (world, chain) = try yard()
         try world.fails("file-unwritable", 1, "offer", chain, "--png", "nowhere/code.png", as: "producer")

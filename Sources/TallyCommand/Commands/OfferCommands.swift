@@ -27,6 +27,11 @@ extension CommandDeclaration {
                 help: "the receiving role or the handoff's name, where there are several"
             ),
             OptionDeclaration("for", value: "TIME", help: "how long it lasts, 1m to 24h: 90s, 15m or 2h"),
+            OptionDeclaration(
+                "only",
+                value: "PARTY",
+                help: "the only party that may take it: its name or its identifier"
+            ),
             OptionDeclaration(flag: "full", help: "a code that holds the load, to be verified with no network"),
             OptionDeclaration(
                 "challenge",
@@ -83,6 +88,7 @@ extension CommandDeclaration {
             chain,
             to: try invocation.name("to"),
             lasting: try invocation.option("for").map(seconds(in:)),
+            boundTo: try invocation.option("only").map { try place.device.party(named: $0) },
             answering: challenge
         )
     }

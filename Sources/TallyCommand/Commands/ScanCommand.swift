@@ -90,6 +90,7 @@ private struct ScanPage {
                     "  a foreign code\(symbol.isPartial ? " (one part of several)" : ""): \(Console.plain(text))"
                 )
             }
+            console.print("    read by stage \(symbol.stage)")
         }
     }
 
