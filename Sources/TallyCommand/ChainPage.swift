@@ -42,7 +42,8 @@ struct ChainPage {
         }
         for leg in view.legs {
             heading("\(leg.number.map { "Leg \($0)" } ?? "Leg"): \(leg.roleTitle ?? leg.role.text), \(name(leg.party))")
-            console.print("  since \(Moment.text(leg.at))\(leg.isCurrent ? ", has the load" : "")\(finding(of: leg))")
+            let standing = isHandedOver(view) ? ", handed over, both halves held" : ", has the load"
+            console.print("  since \(Moment.text(leg.at))\(leg.isCurrent ? standing : "")\(finding(of: leg))")
             printFields(of: leg, on: console)
             for signature in leg.signatures {
                 console.print("  signed by \(name(signature.party)), \(Moment.text(signature.at))")
@@ -109,6 +110,15 @@ struct ChainPage {
 
     private func name(_ party: ChainView.Party) -> String {
         Console.plain(party.text) + (party.isOwn ? " (you)" : "")
+    }
+
+    /// Whether the giver holds an acceptance that has not come itself, so that no leg tells of it yet.
+    private func isHandedOver(_ view: ChainView) -> Bool {
+        view.offers.contains { offer in
+            if case .taken = offer.state { return false }
+            guard let reply = offer.reply, reply.isAcceptance else { return false }
+            return !view.refused.contains { $0.event == reply.event }
+        }
     }
 
     private func finding(of leg: ChainView.Leg) -> String {

@@ -35,6 +35,7 @@ struct OfferPage {
         switch challenge {
         case .none: break
         case .answered: lines.append("  answers this device's challenge: it was made for you, just now")
+        case .ended: lines.append("  answers a challenge of this device that has ENDED: show a new one")
         case .foreign: lines.append("  ANSWERS ANOTHER DEVICE'S CHALLENGE: it was not made for you")
         case .unanswered: lines.append("  does NOT answer the challenge this device showed: it may be an old picture")
         }

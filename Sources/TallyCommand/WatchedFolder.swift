@@ -88,6 +88,7 @@ extension WatchedFolder {
                     // What this program was told wrong, no other picture puts right.
                     if reason.exit == .usage { throw error }
                     console.note("\(Console.plain(reason.code)): \(Console.plain(reason.message))")
+                    for detail in reason.details { console.note("  \(Console.plain(detail.value))") }
                 }
             }
         }

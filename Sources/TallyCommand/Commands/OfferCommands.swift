@@ -40,7 +40,11 @@ extension CommandDeclaration {
                 help: "answer the taker's challenge in this picture"
             ),
             OptionDeclaration(flag: "again", help: "show the code of the offer that is open, instead of making one"),
-            OptionDeclaration(flag: "live", help: "stay on the terminal, and make a new offer whenever one ends"),
+            OptionDeclaration(
+                flag: "live",
+                help:
+                    "stay on the terminal, and make a new offer whenever one ends; Ctrl-C stops, and leaves the last one open"
+            ),
             OptionDeclaration("png", value: "FILE", values: .files, help: "write the code as a PNG picture"),
             OptionDeclaration("svg", value: "FILE", values: .files, help: "write the code as an SVG picture"),
             OptionDeclaration("text", value: "FILE", values: .files, help: "write the code's text, a part a line"),
@@ -162,6 +166,8 @@ extension CommandDeclaration {
     }
 
     /// Shows one offer after the other, each with a new name, until interrupted.
+    ///
+    /// The last one stays open: whoever stops because the taker has scanned it must not take it back by that.
     private static func live(_ chain: UniqueID, _ place: Workplace, _ invocation: Invocation) throws -> ExitCode {
         let console = place.console
         guard console.isTerminal(.output), !console.isJSON else {
@@ -178,8 +184,13 @@ extension CommandDeclaration {
             )
             try CodeOutput(invocation).show(message, on: console, until: made.offer.expires)
             while !Interruption.came, try Moment.now() < made.offer.expires { pause() }
-            // What nobody took is withdrawn when the person stops; an ended one needs nothing.
-            if Interruption.came { _ = try? place.device.withdraw(chain, offer: made.offer.id, why: "no longer shown") }
+            if Interruption.came {
+                console.print("")
+                console.print("Offer \(made.offer.id.short) can be taken until \(Moment.text(made.offer.expires)).")
+                console.print(
+                    "Where nobody scanned it: tally withdraw \(Workplace.short(chain)) --why 'nobody came'"
+                )
+            }
         }
         return .done
     }

@@ -49,6 +49,9 @@ extension Deciding {
             refuse(.notTheHolder, event.role.text, "the load has passed on")
             return
         }
+        if isProvisional, state.offers.values.contains(where: { $0.leg == leg.event && isHandedOver($0) }) {
+            refuse(.notTheHolder, event.role.text, "this device holds the taker's reply: the load has passed on")
+        }
         checkEarlier(rule.after, role: rule.from, leg: leg, scheme: scheme)
         checkConflicts(of: leg)
         let snapshot = Snapshot.handoff(
@@ -72,6 +75,17 @@ extension Deciding {
         }
         if state.leg(offer.leg)?.party != certificate.party { refuse(.notTheHolder, id.description) }
         checkIsOpen(offer)
+        if isProvisional, isHandedOver(offer) {
+            refuse(.offerTaken, id.description, "this device holds the taker's reply")
+        }
+    }
+
+    /// Whether the giver holds an acceptance of the offer that has not come itself.
+    ///
+    /// Asked of the giver's own device only, which should not be brought to contradict itself. The server goes by the
+    /// acceptance, which says the same whatever the order in which the two arrive.
+    private func isHandedOver(_ offer: ChainState.OfferState) -> Bool {
+        offer.reply.map { $0.isAcceptance && !state.knows($0.event) } ?? false
     }
 
     /// The giver's word that it holds the taker's reply.
@@ -82,7 +96,12 @@ extension Deciding {
             return
         }
         if state.leg(offer.leg)?.party != certificate.party { refuse(.notTheHolder, id) }
-        if offer.reply != nil { refuse(.alreadySigned, id, "the offer's reply was acknowledged before") }
+        // Who declined speaks for no other taker: an acceptance may still come.
+        if let held = offer.reply, held == reply {
+            refuse(.alreadySigned, id, "the offer's reply was acknowledged before")
+        } else if let held = offer.reply, held.isAcceptance || !reply.isAcceptance {
+            refuse(.offerTaken, id, "another taker's reply to it was acknowledged first")
+        }
         if SHA256.hash(offer.statement.bytes) != reply.statement {
             refuse(.snapshotMismatch, id, "the reply answers another statement than the giver's")
         }
@@ -168,6 +187,11 @@ extension Deciding {
         let id = half.statement.offer.description
         if state.legs.contains(where: { $0.offer == half.statement.offer }) {
             refuse(.offerTaken, id, "this device has accepted it already")
+        } else if let leg = state.legs.last, leg.device == event.device,
+            !state.offers.values.contains(where: { $0.leg == leg.event })
+        {
+            // Nobody gives a load to a device that has it and has not offered it since.
+            refuse(.notTheHolder, id, "this device has the load of chain \(event.chain) already")
         }
         if event.at.seconds >= half.statement.expires {
             refuse(.offerExpired, id, half.statement.expiry.map { "it ended at \($0)" })

@@ -115,6 +115,13 @@ extension Device {
         try existing(chain)
         var made: (offer: Offer, half: HandoffHalf, rule: Scheme.HandoffRule)?
         let said = try say(chain) { folded in
+            if let challenge, folded.state.offers.values.contains(where: { $0.offer.id == challenge.offer }) {
+                throw DeviceError(
+                    .badInput,
+                    "the challenge was answered before",
+                    remedy: "show that offer again (“--again”), or ask the taker for a new challenge"
+                )
+            }
             let rule = try handoff(to: name, in: folded.state)
             return [
                 Word(role: rule.from) { state, parents, at in
@@ -230,11 +237,14 @@ extension Device {
         load: ReceivedLoad? = nil
     ) throws -> Said {
         let taker = try self.taker(of: half.statement, role: role)
-        if case .foreign = try standing(of: half.statement) {
+        let standing = try standing(of: half.statement)
+        if standing == .foreign || standing == .ended {
             throw DeviceError(
                 .badCode,
-                "the offer answers another device's challenge",
-                remedy: "show the giver this device's challenge (“tally challenge”) and scan the new offer"
+                standing == .ended
+                    ? "the offer answers a challenge of this device that has ended"
+                    : "the offer answers another device's challenge",
+                remedy: "show the giver a new challenge of this device (“tally challenge”) and scan the new offer"
             )
         }
         return try say(half.statement.chain) { _ in

@@ -338,6 +338,8 @@ extension Device {
         case none
         /// It answers a challenge of this device that is still open.
         case answered
+        /// It answers a challenge of this device that has ended.
+        case ended
         /// It answers somebody else's challenge.
         case foreign
         /// It answers none although one of this device is open.
@@ -348,12 +350,11 @@ extension Device {
     package func standing(of statement: HandoffStatement) throws -> ChallengeStanding {
         try atHome(home.path) {
             let time = Int(now().seconds)
-            let isOwn = try database.first(
-                "SELECT 1 FROM challenges WHERE offer = ? AND expires > ?",
-                statement.offer.description,
-                time
-            ) { _ in true }
-            if isOwn == true { return .answered }
+            let end = try database.first(
+                "SELECT expires FROM challenges WHERE offer = ?",
+                statement.offer.description
+            ) { row in try row.int(0) }
+            if let end { return end > time ? .answered : .ended }
             if statement.isChallenged { return .foreign }
             let isOpen = try database.first("SELECT 1 FROM challenges WHERE expires > ?", time) { _ in true }
             return isOpen == true ? .unanswered : .none

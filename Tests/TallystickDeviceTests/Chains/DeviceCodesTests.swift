@@ -144,6 +144,47 @@ struct DeviceCodesTests {
         #expect(yard.world.server.state(of: yard.chain)?.offers.values.first?.reply == full.reply)
     }
 
+    @Test("who holds the taker's reply cannot take the offer back, make another, or hold a second taker's")
+    func staysHandedOver() throws {
+        let yard = try Yard()
+        let second = try yard.world.device("second", roles: ["carrier"])
+        let third = try yard.world.device("third", roles: ["carrier"])
+        _ = try third.decline(yard.offer.half, why: "full")
+        _ = try yard.carrier.accept(yard.offer.half)
+        _ = try second.accept(yard.offer.half)
+        // Who declined speaks for no other taker.
+        for taker in [third, yard.carrier] {
+            let (_, full) = try taker.reply(in: yard.chain)
+            _ = try yard.producer.acknowledge(full.reply, certificate: try yard.producer.certificate(in: full))
+        }
+        let (_, late) = try second.reply(in: yard.chain)
+        let refusals: [() throws -> Void] = [
+            { _ = try yard.producer.acknowledge(late.reply, certificate: try yard.producer.certificate(in: late)) },
+            { _ = try yard.producer.withdraw(yard.chain, offer: yard.offer.offer.id) },
+        ]
+        for refusal in refusals {
+            let error = #expect(throws: DeviceError.self) { try refusal() }
+            #expect(error?.reasons.map(\.code) == [.offerTaken])
+        }
+        let another = #expect(throws: DeviceError.self) { try yard.producer.offer(yard.chain) }
+        #expect(another?.reasons.map(\.code) == [.notTheHolder])
+
+        for device in [yard.producer, third, yard.carrier, yard.producer] {
+            _ = try device.sync(yard.world.server.transport)
+        }
+        #expect(try yard.producer.view(yard.chain).badge == .confirmed)
+        #expect(yard.world.server.state(of: yard.chain)?.offers.values.first?.reply?.isAcceptance == true)
+    }
+
+    @Test("a device that has the load takes it from nobody else until it has offered it")
+    func takesOnce() throws {
+        let yard = try Yard()
+        let newer = try yard.producer.offer(yard.chain)
+        _ = try yard.carrier.accept(yard.offer.half)
+        let twice = #expect(throws: DeviceError.self) { try yard.carrier.accept(newer.half) }
+        #expect(twice?.reasons.map(\.code) == [.notTheHolder])
+    }
+
     @Test("a forged reply, and one to somebody else's offer, are refused")
     func refusesForgedReplies() throws {
         let yard = try Yard()
@@ -193,7 +234,10 @@ struct DeviceCodesTests {
         _ = try yard.carrier.accept(answer.half)
         for device in [yard.carrier, yard.producer] { _ = try device.sync(yard.world.server.transport) }
         #expect(try yard.producer.view(yard.chain).badge == .confirmed)
+        let twice = #expect(throws: DeviceError.self) { try yard.producer.offer(yard.chain, answering: challenge) }
+        #expect(twice?.code == .badInput)
         yard.world.clock.advance(seconds: 600)
+        #expect(try yard.carrier.standing(of: answer.half.statement) == .ended)
         let late = #expect(throws: DeviceError.self) { try yard.producer.offer(yard.chain, answering: challenge) }
         #expect(late?.code == .badInput)
     }
