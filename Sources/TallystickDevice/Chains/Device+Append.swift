@@ -43,6 +43,8 @@ extension Device {
     func say(_ chain: UniqueID, _ words: (FoldedChain) throws -> [Word]) throws -> Said {
         let (said, result) = try writing {
             var folded = try self.folded(chain)
+            // The only copy, so that folding changes it in place; it comes back when the commit has passed.
+            cache[chain] = nil
             var said: [Digest] = []
             var warnings: [Reason] = []
             for word in try words(folded) {
