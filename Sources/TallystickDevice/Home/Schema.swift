@@ -5,7 +5,16 @@ enum Schema {
     /// “TLYd”, in the file's header.
     static let applicationID: Int32 = 0x544C_5964
 
-    static let migrator = Migrator([Migration("first tables", sql: first)])
+    static let migrator = Migrator([
+        Migration("first tables", sql: first), Migration("indexes that a chain's counts need", sql: countIndexes),
+    ])
+
+    /// Without these each append reads the whole outbox, which grows for as long as a device is offline.
+    private static let countIndexes = """
+        CREATE INDEX outbox_of_chain ON outbox (chain);
+        CREATE INDEX refused_of_chain ON refused (chain);
+        CREATE INDEX waiting_entries ON entries (chain) WHERE outcome = 'waiting';
+        """
 
     /// The first tables.
     ///

@@ -174,9 +174,9 @@ extension Device {
         let allRefused = try count("SELECT count(*) FROM refused WHERE chain = ?")
         let waiting = try count(
             """
-            SELECT count(*) FROM events JOIN entries ON entries.event = events.hash
-            WHERE events.chain = ? AND events.own = 1 AND entries.outcome = 'waiting'
-            AND entries.position = (SELECT max(position) FROM entries WHERE event = events.hash)
+            SELECT count(*) FROM entries AS latest CROSS JOIN events ON events.hash = latest.event
+            WHERE latest.chain = ? AND latest.outcome = 'waiting' AND events.own = 1
+            AND latest.position = (SELECT max(position) FROM entries WHERE event = latest.event)
             """
         )
         return BadgeCounts(
