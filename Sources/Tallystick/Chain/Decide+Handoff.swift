@@ -98,7 +98,7 @@ extension Deciding {
         if state.leg(offer.leg)?.party != certificate.party { refuse(.notTheHolder, id) }
         // Who declined speaks for no other taker: an acceptance may still come.
         if let held = offer.reply, held == reply {
-            refuse(.alreadySigned, id, "the offer's reply was acknowledged before")
+            refuse(.alreadyAcknowledged, id)
         } else if let held = offer.reply, held.isAcceptance || !reply.isAcceptance {
             refuse(.offerTaken, id, "another taker's reply to it was acknowledged first")
         }

@@ -7,7 +7,7 @@ extension ReasonCode {
         .notYourField, .fieldUnknown, .fieldInvalid, .fieldSealed, .conflictOpen, .missingField, .forbiddenField,
         .ruleBroken, .discrepancy, .signatureOutOfOrder, .alreadySigned, .notYourSignature, .snapshotMismatch,
         .notTheHolder, .offerInvalid, .offerUnknown, .offerExpired, .offerWithdrawn, .offerDeclined, .offerTaken,
-        .macMismatch, .ownOffer, .chainClosed,
+        .macMismatch, .ownOffer, .alreadyAcknowledged, .chainClosed,
     ]
 }
 
@@ -91,6 +91,8 @@ extension Reason {
         case .signatureOutOfOrder:
             "\(named("Signature")) must be given first. Get it, then try again."
         case .alreadySigned: "\(named("Signature")) has been given already. Nothing more needs to be done."
+        case .alreadyAcknowledged:
+            "The reply to \(subject.map { "offer \($0)" } ?? "the offer") is held already. Nothing more needs to be done."
         case .notYourSignature: "\(named("Signature")) is not one that you can give here. Sign under another name."
         case .snapshotMismatch:
             "What was signed or handed over is not what the chain says now\(facts). Sync, look at it again, and repeat "

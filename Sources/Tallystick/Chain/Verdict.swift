@@ -60,6 +60,8 @@ public struct ReasonCode: Hashable, Sendable, CustomStringConvertible {
     public static let signatureOutOfOrder = ReasonCode("signature-out-of-order")
     /// The signature was already given.
     public static let alreadySigned = ReasonCode("already-signed")
+    /// The reply of this offer's taker was already acknowledged.
+    public static let alreadyAcknowledged = ReasonCode("already-acknowledged")
     /// The signature belongs to another role.
     public static let notYourSignature = ReasonCode("not-your-signature")
     /// The snapshot signed or handed over is not the one the events give.

@@ -133,7 +133,7 @@ struct DeviceCodesTests {
         let again = #expect(throws: DeviceError.self) {
             try yard.producer.acknowledge(full.reply, certificate: taker)
         }
-        #expect(again?.code == .refused)
+        #expect(again?.reasons.map(\.code) == [.alreadyAcknowledged])
 
         // In both orders of coming online everything is accepted.
         for device in [yard.producer, yard.carrier, yard.producer] {
