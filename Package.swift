@@ -57,7 +57,7 @@ let package = Package(
         // The schemes that ship.
         .target(
             name: "Schemes",
-            dependencies: ["Tallystick"],
+            dependencies: ["Tallystick", "TallystickCrypto"],
             exclude: ["uk-waste-transfer-note"],
             swiftSettings: strict
         ),

@@ -239,6 +239,7 @@ extension ChainPage {
             case .offer(let offer): ("offer", offer.description)
             case .opening: ("opening", nil)
             case .signature(let name): ("signature", name.text)
+            case .handoff(let name): ("handoff", name.text)
             }
         return .object([
             ("kind", .string(kind)), ("what", .optional(what)), ("sentence", .string(awaited.sentence)),

@@ -8,7 +8,7 @@ extension Projections {
     func writeFields(_ changes: [EventContent.FieldChange], of event: Event, party: UniqueID, state: ChainState) throws
     {
         let chain = state.chain.description
-        for leg in state.legs.reversed() where leg.party == party && leg.role == event.role {
+        for leg in (state.legs + state.seats).reversed() where leg.party == party && leg.role == event.role {
             var isFound = false
             let place = Place(chain: chain, leg: leg, texts: Texts(event, party: party))
             for change in changes {
@@ -19,10 +19,10 @@ extension Projections {
                     isFound = true
                     try write(slot, at: change.path, in: place)
                 } else {
-                    for (key, slot) in state.slots where key.leg == leg.event && key.path.line == change.path.line {
+                    for (path, slot) in state.slots[leg.event] ?? [:] where path.line == change.path.line {
                         guard Projections.wrote(event, slot) else { continue }
                         isFound = true
-                        try write(slot, at: key.path, in: place)
+                        try write(slot, at: path, in: place)
                     }
                 }
             }
@@ -145,6 +145,7 @@ extension Projections {
                 case .offer(let offer): ("offer", offer.description)
                 case .opening: ("opening", "")
                 case .signature(let name): ("signature", name.text)
+                case .handoff(let name): ("handoff", name.text)
                 }
             try database.run(
                 "INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -183,7 +183,10 @@ package struct Projections {
                 reply.event.hex,
                 reply.at?.description
             )
-        case .handoffOffered, .handoffWithdrawn, .handoffDeclined, .unknown: break
+        case .handoffOffered, .handoffWithdrawn, .handoffDeclined, .partyAdmitted, .signatureDelegated,
+            .correctionProposed, .correctionApproved, .correctionRefused, .chainLinked, .chainCancelled, .chainClosed,
+            .unknown:
+            break
         }
         for (number, warning) in decision.verdict.warnings.enumerated() {
             try database.run(

@@ -166,7 +166,7 @@ private struct OwnValues {
             case .decimal: return scheme.value(typed: text, for: field)
             case .text, .identifier, .code, .date, .datetime:
                 return .fault("expected a text, got the number \(text): put it in quotes")
-            case .integer, .boolean: return .value(json)
+            case .integer, .boolean, .entries: return .value(json)
             }
         case .object:
             if let amount = json["amount"], let unit = json["unit"]?.text, case .number(let text) = amount {

@@ -154,6 +154,7 @@ private struct SchemePage {
             case .datetime: "moment with offset, such as 2026-11-30T06:12+01:00"
             case .code(let list): codes(in: list)
             case .identifier(let patterns, _): "identifier: \(patterns.map(\.name).joined(separator: ", "))"
+            case .entries(let fields): "entries of \(fields.map(\.field.name.text).joined(separator: ", "))"
             }
         return field.many.map { "\($0.lowerBound) to \($0.upperBound) of: \(one)" } ?? one
     }
@@ -171,7 +172,7 @@ private struct SchemePage {
         ]
         for handoff in scheme.handoffs {
             let after =
-                handoff.after.isEmpty ? "" : ", once signed by \(handoff.after.map(\.text).joined(separator: ", "))"
+                handoff.after.isEmpty ? "" : ", once signed by \(handoff.after.map(\.stage.text).joined(separator: ", "))"
             lines.append("  \(handoff.from) ──▶ \(handoff.to)   \(handoff.title)\(after)")
         }
         lines += ["", "Who signs what"]

@@ -53,7 +53,7 @@ public struct ChainLedger: Sendable {
             return decisions
         }
         state.fold(arrival, verdict, in: context)
-        var settled = ChainLedger.met(by: arrival.event)
+        var settled = met(by: arrival.event)
         while !settled.isEmpty {
             let fact = settled.removeFirst()
             for hash in waiting.filter({ $0.awaits.contains(fact) }).map(\.arrival.event.hash) {
@@ -70,19 +70,23 @@ public struct ChainLedger: Sendable {
                 stillWaiting.removeAll { $0.arrival.event.hash == hash }
                 state.fold(item, verdict, in: context)
                 decisions.append(Decision(arrival: item, verdict: verdict))
-                settled.append(contentsOf: ChainLedger.met(by: item.event))
+                settled.append(contentsOf: met(by: item.event))
             }
         }
         return decisions
     }
 
     /// What nobody needs to wait for any more, now that this event is decided.
-    private static func met(by event: Event) -> [Awaited] {
+    private func met(by event: Event) -> [Awaited] {
         var met: [Awaited] = [.event(event.hash)]
         switch event.content {
         case .chainOpened: met.append(.opening)
         case .handoffOffered(let offer): met.append(.offer(offer.id))
-        case .signed(let name, _, _): met.append(.signature(name))
+        case .signed(let name, _, _, _): met.append(.signature(name))
+        case .handoffAccepted(let half):
+            if let handoffs = state.scheme?.handoffs, handoffs.indices.contains(half.statement.handoffIndex) {
+                met.append(.handoff(handoffs[half.statement.handoffIndex].name))
+            }
         default: break
         }
         return met

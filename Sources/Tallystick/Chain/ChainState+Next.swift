@@ -44,6 +44,23 @@ extension ChainState {
         )
     }
 
+    /// What an attested signature of this name would cover, in an event with these parents: the values of the latest
+    /// leg of its role.
+    public func paperSnapshot(_ name: Name, parents: [Digest]) -> Snapshot? {
+        let clock = clock(of: parents)
+        guard let scheme, let rule = scheme.signature(name), let leg = leg(toAttest: rule.role, seenBy: clock) else {
+            return nil
+        }
+        return Snapshot.signature(
+            rule,
+            statement: rule.statement,
+            leg: leg,
+            values: values(of: leg.event, seenBy: clock),
+            chain: chain,
+            scheme: scheme.reference.hash
+        )
+    }
+
     /// What the party's offer of this handoff would cover, in an event with these parents.
     ///
     /// Nil where the scheme is not known or has no such handoff, or the party has no leg in the giving role.

@@ -13,8 +13,10 @@ public struct ChainState: Sendable {
     public internal(set) var scheme: Scheme?
     /// The legs, from the opener's on.
     public internal(set) var legs: [Leg] = []
+    /// The parties that take part without ever holding the load, as turns that do not end.
+    public internal(set) var seats: [Leg] = []
     /// The values, by leg and path.
-    public internal(set) var slots: [SlotKey: Slot] = [:]
+    public internal(set) var slots: [Digest: [FieldPath: Slot]] = [:]
     /// The signatures, in the order they were decided.
     public internal(set) var signatures: [ChainSignature] = []
     /// The offers.
@@ -24,6 +26,16 @@ public struct ChainState: Sendable {
     public internal(set) var contests: [Contest] = []
     /// The remarks.
     public internal(set) var notes: [Note] = []
+    /// Who may sign in whose place.
+    public internal(set) var delegations: [Delegation] = []
+    /// The corrections, in the order they were decided.
+    public internal(set) var corrections: [Correction] = []
+    /// The ties to other chains.
+    public internal(set) var links: [Link] = []
+    /// How the chain ended, if it has.
+    public internal(set) var ending: Ending?
+    /// What accepted events were warned about.
+    public internal(set) var warned: [Warned] = []
     /// Accepted events of a type this engine does not know; nobody signs over them.
     public internal(set) var unreadable: [Digest] = []
 
@@ -81,14 +93,6 @@ public struct ChainState: Sendable {
         public let at: Timestamp
     }
 
-    /// Names a value: the leg and the path.
-    public struct SlotKey: Hashable, Sendable {
-        /// The event that began the leg.
-        public let leg: Digest
-        /// Where the value stands.
-        public let path: FieldPath
-    }
-
     /// What was written in one place.
     public struct Slot: Sendable {
         /// Every write, in the order decided.
@@ -136,8 +140,12 @@ public struct ChainState: Sendable {
         public let event: Digest
         /// The leg it belongs to.
         public let leg: Digest
-        /// Who signed.
+        /// Whose signature it is.
         public let party: UniqueID
+        /// Who gave it: the same party, or its delegate, or who attests it.
+        public let signer: UniqueID
+        /// How it was given.
+        public let way: SigningWay
         /// The device.
         public let device: DeviceID
         /// That event's number.
@@ -146,8 +154,104 @@ public struct ChainState: Sendable {
         public let snapshot: Digest
         /// The device's time.
         public let at: Timestamp
+        /// When it was given: of late entries and attested paper the original time, if it is known.
+        public let happened: Timestamp
         /// What the scheme warned about.
         public let warnings: [Reason]
+    }
+
+    /// Leave to sign in another's place.
+    public struct Delegation: Sendable {
+        /// The event.
+        public let event: Digest
+        /// The leg whose signatures they are.
+        public let leg: Digest
+        /// Whose signatures they are.
+        public let from: UniqueID
+        /// Who may give them.
+        public let to: UniqueID
+        /// The signatures.
+        public let signatures: [Name]
+        /// Until when.
+        public let until: Timestamp
+        let device: DeviceID
+        let seq: Int
+    }
+
+    /// A correction of sealed values.
+    public struct Correction: Sendable {
+        /// The event that proposed it, which names it.
+        public let event: Digest
+        /// The leg whose values are corrected.
+        public let leg: Digest
+        /// Who proposed it.
+        public let party: UniqueID
+        /// In which role.
+        public let role: Name
+        /// The new values.
+        public let changes: [EventContent.FieldChange]
+        /// Why.
+        public let why: String
+        /// The proposer's time.
+        public let at: Timestamp
+        /// The parties that have to approve.
+        public let approvers: [UniqueID]
+        /// The parties that have approved.
+        public internal(set) var approved: [UniqueID] = []
+        /// What became of it.
+        public internal(set) var end: End
+        let device: DeviceID
+        let seq: Int
+
+        /// What can become of a correction.
+        public enum End: Sendable, Equatable {
+            /// Somebody has yet to answer.
+            case open
+            /// It took effect with this event.
+            case applied(Digest)
+            /// A party did not agree.
+            case refused(by: UniqueID, why: String)
+        }
+    }
+
+    /// A tie to another chain.
+    public struct Link: Sendable {
+        /// What was said.
+        public let link: ChainLink
+        /// The event.
+        public let event: Digest
+        /// Who said it.
+        public let party: UniqueID
+        /// The author's time.
+        public let at: Timestamp
+    }
+
+    /// How a chain ended.
+    public struct Ending: Sendable {
+        /// The outcome it was closed with; nil where it was cancelled.
+        public let outcome: Name?
+        /// Why.
+        public let why: String
+        /// The event.
+        public let event: Digest
+        /// Who ended it.
+        public let party: UniqueID
+        /// The author's time.
+        public let at: Timestamp
+        let device: DeviceID
+        let seq: Int
+    }
+
+    /// What an accepted event was warned about.
+    public struct Warned: Sendable {
+        /// The event.
+        public let event: Digest
+        /// Who said it.
+        public let party: UniqueID
+        /// The author's time.
+        public let at: Timestamp
+        /// The warnings.
+        public let reasons: [Reason]
     }
 
     /// An offer and what became of it.
@@ -237,14 +341,34 @@ extension ChainState {
     /// The leg whose holder has the load now.
     public var currentLeg: Leg? { legs.last }
 
-    /// The leg of this name.
-    public func leg(_ event: Digest) -> Leg? { legs.first { $0.event == event } }
+    /// The leg of this name, or the seat.
+    public func leg(_ event: Digest) -> Leg? {
+        legs.first { $0.event == event } ?? seats.first { $0.event == event }
+    }
+
+    /// The parties that take part, each once: those that had the load in order, then the others.
+    public var participants: [UniqueID] {
+        var parties: [UniqueID] = []
+        for party in legs.map(\.party) + seats.map(\.party) + delegations.map(\.to) where !parties.contains(party) {
+            parties.append(party)
+        }
+        return parties
+    }
 
     /// Whether somebody disputes who has the load.
     public var isContested: Bool { !contests.isEmpty }
 
     /// Whether values contradict each other.
-    public var isInConflict: Bool { slots.values.contains { $0.isInConflict } }
+    public var isInConflict: Bool { slots.values.contains { $0.values.contains { $0.isInConflict } } }
+
+    /// The legs that passed the load on without any signature of their own, where the scheme has one.
+    public var gaps: [Leg] {
+        guard let scheme else { return [] }
+        return legs.dropLast().filter { leg in
+            scheme.signatures.contains { $0.role == leg.role }
+                && !signatures.contains { $0.leg == leg.event && scheme.signature($0.name)?.role == leg.role }
+        }
+    }
 
     /// Whether the event has been decided here.
     public func knows(_ event: Digest) -> Bool { known[event] != nil }
@@ -262,10 +386,17 @@ extension ChainState {
     /// The latest leg of a party in a role that an observer with this clock has seen.
     func leg(of party: UniqueID, in role: Name, seenBy clock: Clock) -> Leg? {
         legs.last { $0.party == party && $0.role == role && clock.sees($0.device, $0.seq) }
+            ?? seats.last { $0.party == party && $0.role == role && clock.sees($0.device, $0.seq) }
     }
 
+    /// The latest leg or seat of a role.
+    func latestLeg(of role: Name) -> Leg? { legs.last { $0.role == role } ?? seats.last { $0.role == role } }
+
     /// What was written in this place on a leg.
-    public func slot(_ path: FieldPath, on leg: Digest) -> Slot? { slots[SlotKey(leg: leg, path: path)] }
+    public func slot(_ path: FieldPath, on leg: Digest) -> Slot? { slots[leg]?[path] }
+
+    /// The correction of this name.
+    public func correction(_ event: Digest) -> Correction? { corrections.first { $0.event == event } }
 
     /// The signature of this name on this leg.
     public func signature(_ name: Name, on leg: Digest) -> ChainSignature? {
@@ -275,8 +406,8 @@ extension ChainState {
     /// The values of a leg as an observer with this clock has seen them, by path.
     func values(of leg: Digest, seenBy clock: Clock) -> [FieldPath: JSON] {
         var values: [FieldPath: JSON] = [:]
-        for (key, slot) in slots where key.leg == leg {
-            if let value = slot.value(seenBy: clock) { values[key.path] = value }
+        for (path, slot) in slots[leg] ?? [:] {
+            if let value = slot.value(seenBy: clock) { values[path] = value }
         }
         return values
     }
@@ -284,15 +415,15 @@ extension ChainState {
     /// The values of a leg that the view shows, by path.
     public func values(of leg: Digest) -> [FieldPath: JSON] {
         var values: [FieldPath: JSON] = [:]
-        for (key, slot) in slots where key.leg == leg {
-            if let value = slot.value { values[key.path] = value }
+        for (path, slot) in slots[leg] ?? [:] {
+            if let value = slot.value { values[path] = value }
         }
         return values
     }
 
     /// The paths of a leg whose current values contradict each other.
     public func conflicts(of leg: Digest) -> [FieldPath] {
-        slots.filter { $0.key.leg == leg && $0.value.isInConflict }.map(\.key.path).sorted()
+        (slots[leg] ?? [:]).filter(\.value.isInConflict).map(\.key).sorted()
     }
 }
 

@@ -53,11 +53,15 @@ extension Deciding {
             refuse(.notTheHolder, event.role.text, "this device holds the taker's reply: the load has passed on")
         }
         checkEarlier(rule.after, role: rule.from, leg: leg, scheme: scheme)
-        checkConflicts(of: leg)
+        checkConflicts(of: leg, in: rule.covers)
+        let values = state.values(of: leg.event, seenBy: clock)
+        let judged = judge(rule.name, leg: leg, values: values, scheme: scheme)
+        reasons.append(contentsOf: judged.errors)
+        warnings.append(contentsOf: judged.warnings)
         let snapshot = Snapshot.handoff(
             rule,
             leg: leg,
-            values: state.values(of: leg.event, seenBy: clock),
+            values: values,
             signatures: state.signatures.filter { $0.leg == leg.event && clock.sees($0.device, $0.seq) },
             chain: event.chain,
             scheme: scheme.reference.hash
@@ -84,7 +88,7 @@ extension Deciding {
     ///
     /// Asked of the giver's own device only, which should not be brought to contradict itself. The server goes by the
     /// acceptance, which says the same whatever the order in which the two arrive.
-    private func isHandedOver(_ offer: ChainState.OfferState) -> Bool {
+    func isHandedOver(_ offer: ChainState.OfferState) -> Bool {
         offer.reply.map { $0.isAcceptance && !state.knows($0.event) } ?? false
     }
 

@@ -84,7 +84,8 @@ struct Deciding {
                 "the certificate is valid from \(certificate.notBefore) to \(certificate.notAfter)"
             )
         }
-        if !certificate.roles.contains(event.role) {
+        // Who signs in another's place does so in a role of that other.
+        if !certificate.roles.contains(event.role), signingWay?.principal == nil {
             refuse(
                 .roleNotHeld,
                 event.role.text,
@@ -100,12 +101,20 @@ struct Deciding {
         }
     }
 
+    /// How the event signs, where it does.
+    private var signingWay: SigningWay? {
+        if case .signed(_, _, _, let way) = event.content { way } else { nil }
+    }
+
     mutating func checkContent() {
+        checkEnding()
         switch event.content {
         case .chainOpened(let reference): checkOpening(reference)
         case .handoffAccepted(let half): checkAcceptance(half)
         case .handoffDeclined(let half, _): checkDecline(half)
-        case .fieldsSet, .noteAdded, .signed, .handoffOffered, .handoffWithdrawn, .handoffAcknowledged:
+        case .fieldsSet, .noteAdded, .signed, .handoffOffered, .handoffWithdrawn, .handoffAcknowledged, .partyAdmitted,
+            .signatureDelegated, .correctionProposed, .correctionApproved, .correctionRefused, .chainLinked,
+            .chainCancelled, .chainClosed:
             checkParticipant()
         case .unknown: break
         }
@@ -123,7 +132,8 @@ struct Deciding {
             }
             return
         }
-        guard let leg = state.leg(of: certificate.party, in: event.role, seenBy: clock) else {
+        let party = signingWay?.principal ?? certificate.party
+        guard let leg = state.leg(of: party, in: event.role, seenBy: clock) else {
             if case .handoffOffered = event.content {
                 refuse(.notTheHolder, event.role.text, "the party has not taken the load as \(event.role)")
             } else {
@@ -131,13 +141,22 @@ struct Deciding {
             }
             return
         }
+        checkLate(scheme)
         switch event.content {
         case .fieldsSet(let changes): checkFields(changes, scheme: scheme, leg: leg)
-        case .signed(let name, let snapshot, let statement):
-            checkSignature(name, snapshot, statement, scheme: scheme, leg: leg)
+        case .signed(let name, let snapshot, let statement, let way):
+            checkSignature(name, snapshot, statement, way, scheme: scheme, leg: leg)
         case .handoffOffered(let offer): checkOffer(offer, scheme: scheme, leg: leg)
         case .handoffWithdrawn(let offer, _): checkWithdrawal(offer)
         case .handoffAcknowledged(let reply): checkAcknowledgement(reply)
+        case .partyAdmitted(let party, let role): checkAdmission(of: party, as: role, scheme: scheme)
+        case .signatureDelegated(let names, let to, let until): checkDelegation(names, to, until, scheme: scheme)
+        case .correctionProposed(let changes, _): checkCorrection(changes, scheme: scheme, leg: leg)
+        case .correctionApproved(let correction): checkAnswer(to: correction)
+        case .correctionRefused(let correction, _): checkAnswer(to: correction)
+        case .chainLinked(let link): checkLink(link, scheme: scheme, leg: leg)
+        case .chainCancelled: checkCancelling(scheme)
+        case .chainClosed(let outcome, let why): checkClosing(outcome, why, scheme: scheme, leg: leg)
         default: break
         }
     }
@@ -159,153 +178,7 @@ struct Deciding {
         if scheme.role(event.role)?.opens != true {
             refuse(.roleNotHeld, event.role.text, "the scheme does not let a \(event.role) open a chain")
         }
-    }
-
-    private mutating func checkFields(_ changes: [EventContent.FieldChange], scheme: Scheme, leg: ChainState.Leg) {
-        let isSealed = state.signatures.contains {
-            $0.leg == leg.event && scheme.signature($0.name)?.role == event.role
-        }
-        let day = String(event.at.description.prefix(10))
-        for change in changes {
-            let path = change.path.description
-            let field = scheme.field(change.path)
-            guard let owner = field?.owner ?? lineOwner(of: change.path, in: scheme) else {
-                refuse(.fieldUnknown, path)
-                continue
-            }
-            guard owner == event.role else {
-                refuse(.notYourField, path, "it belongs to the \(owner)")
-                continue
-            }
-            if isSealed { refuse(.fieldSealed, path) }
-            if let value = change.value, let field,
-                let fault = scheme.fault(of: value, in: field, on: day)
-            {
-                refuse(.fieldInvalid, path, fault)
-            }
-        }
-        checkLineCounts(changes, scheme: scheme, leg: leg)
-    }
-
-    /// Whose a whole line is; nil for the path of a field.
-    private func lineOwner(of path: FieldPath, in scheme: Scheme) -> Name? {
-        path.field == nil ? path.line.flatMap { scheme.lines($0.list) }?.owner : nil
-    }
-
-    private mutating func checkLineCounts(
-        _ changes: [EventContent.FieldChange],
-        scheme: Scheme,
-        leg: ChainState.Leg
-    ) {
-        // With fewer values in all than any group may have lines, there is nothing to count.
-        let mostValues = changes.count + state.slots.count
-        guard scheme.lines.contains(where: { mostValues > $0.maximum }) else { return }
-        let touched = changes.filter { $0.path.line != nil }
-        guard !touched.isEmpty else { return }
-        let removed = Set(touched.compactMap { $0.path.field == nil ? $0.path.line : nil })
-        let written = Set(touched.compactMap { $0.path.field == nil ? nil : $0.path })
-        for group in scheme.lines where touched.contains(where: { $0.path.line?.list == group.name }) {
-            // What stands after the event: what it writes, and what it leaves as it is.
-            var ids: Set<Name> = []
-            for change in touched where change.value != nil {
-                if let line = change.path.line, line.list == group.name { ids.insert(line.id) }
-            }
-            for (key, slot) in state.slots where key.leg == leg.event && key.path.line?.list == group.name {
-                guard let line = key.path.line, slot.value != nil, !removed.contains(line), !written.contains(key.path)
-                else { continue }
-                ids.insert(line.id)
-            }
-            if ids.count > group.maximum {
-                refuse(.fieldInvalid, group.name.text, "expected at most \(group.maximum) lines, got \(ids.count)")
-            }
-        }
-    }
-
-    /// Values that contradict each other, or that the event has not seen: nobody can sign or hand over across them.
-    mutating func checkConflicts(of leg: ChainState.Leg) {
-        var paths: [FieldPath] = []
-        for (key, slot) in state.slots where key.leg == leg.event {
-            let seen = slot.value(seenBy: clock)
-            if slot.isInConflict || slot.current.contains(where: { slot.writes[$0].value != seen }) {
-                paths.append(key.path)
-            }
-        }
-        for path in paths.sorted() {
-            refuse(
-                .conflictOpen,
-                path.description,
-                "another device of the \(leg.role) wrote a value this event had not seen"
-            )
-        }
-    }
-
-    private mutating func checkSignature(
-        _ name: Name,
-        _ snapshot: Digest,
-        _ statement: String,
-        scheme: Scheme,
-        leg: ChainState.Leg
-    ) {
-        guard let rule = scheme.signature(name), rule.role == event.role else {
-            refuse(.notYourSignature, name.text)
-            return
-        }
-        if let given = state.signature(name, on: leg.event) {
-            refuse(.alreadySigned, name.text, "event \(given.event)")
-            return
-        }
-        if isProvisional, let event = state.unreadable.first {
-            refuse(.unsupportedVersion, event.hex, "the chain has an event that needs a newer version")
-        }
-        checkEarlier(rule.after, role: rule.role, leg: leg, scheme: scheme)
-        checkConflicts(of: leg)
-        let values = state.values(of: leg.event, seenBy: clock)
-        let judged = Judgement(scheme: scheme, values: values).reasons(at: name, of: rule.role)
-        reasons.append(contentsOf: judged.errors)
-        warnings.append(contentsOf: judged.warnings)
-        warnings.append(contentsOf: discrepancies(at: name, scheme: scheme))
-        let expected = Snapshot.signature(
-            rule,
-            statement: rule.statement,
-            leg: leg,
-            values: values,
-            chain: event.chain,
-            scheme: scheme.reference.hash
-        )
-        if !sameBytes(statement, rule.statement) {
-            refuse(.snapshotMismatch, name.text, "the statement is not the scheme's wording")
-        } else if expected.hash != snapshot {
-            refuse(.snapshotMismatch, name.text, "expected \(expected.hash), got \(snapshot)")
-        }
-    }
-
-    /// Signatures that must come before: the signer's own are on its leg and among what the event has seen, so they
-    /// are known by now; others' are anywhere in the chain, and may still be on somebody's device.
-    mutating func checkEarlier(_ names: [Name], role: Name, leg: ChainState.Leg, scheme: Scheme) {
-        for name in names {
-            let isOwn = scheme.signature(name)?.role == role
-            let isGiven = state.signatures.contains {
-                $0.name == name && (!isOwn || $0.leg == leg.event && clock.sees($0.device, $0.seq))
-            }
-            if isGiven { continue }
-            if isOwn {
-                refuse(.signatureOutOfOrder, name.text)
-            } else if !isProvisional {
-                awaits.append(.signature(name))
-            } else if state.opening != nil && !state.legs.contains(where: { $0.number == nil }) {
-                // A device that took the load by code alone does not know what others signed; the server will.
-                refuse(.signatureOutOfOrder, name.text)
-            }
-        }
-    }
-
-    private func discrepancies(at name: Name, scheme: Scheme) -> [Reason] {
-        scheme.checks.filter { $0.at.contains(name) }.compactMap { check in
-            check.difference(
-                declared: state.currentValues(of: check.declared, scheme: scheme),
-                received: state.currentValues(of: check.received, scheme: scheme)
-            )
-        }
+        checkLate(scheme)
     }
 }
 
@@ -323,20 +196,5 @@ extension ChainState {
         default: break
         }
         return clock
-    }
-
-    /// The values shown for a field, on the latest leg of the role that gives it; of every line where it is in lines.
-    func currentValues(of reference: FieldReference, scheme: Scheme) -> [JSON] {
-        let key = Scheme.FieldKey(list: reference.list, field: reference.field)
-        guard let owner = scheme.fieldsByName[key]?.owner, let leg = legs.last(where: { $0.role == owner }) else {
-            return []
-        }
-        return slots.compactMap { slot in
-            let path = slot.key.path
-            guard slot.key.leg == leg.event, path.field == reference.field, path.line?.list == reference.list else {
-                return nil
-            }
-            return slot.value.value
-        }
     }
 }

@@ -33,7 +33,9 @@ extension ChainState {
     }
 
     /// The reasons that only others' earlier words give.
-    private static let contestable: [ReasonCode] = [.offerTaken, .notTheHolder, .offerWithdrawn, .offerDeclined]
+    private static let contestable: [ReasonCode] = [
+        .offerTaken, .notTheHolder, .offerWithdrawn, .offerDeclined, .chainClosed,
+    ]
 
     private mutating func remember(refused arrival: Arrival, _ verdict: Verdict) {
         switch arrival.event.content {
@@ -73,32 +75,49 @@ extension ChainState {
         let event = arrival.event
         // An accepted event was decided with a certificate.
         guard let party = arrival.certificate?.party else { return }
+        if !warnings.isEmpty {
+            warned.append(Warned(event: event.hash, party: party, at: event.at, reasons: warnings))
+        }
         let leg = leg(of: party, in: event.role, seenBy: clock)
         switch event.content {
         case .chainOpened(let reference):
             opening = Opening(event: event.hash, party: party, scheme: reference, at: event.at)
             scheme = context.scheme(reference)
-            legs.insert(newLeg(event, party: party, number: 1, half: nil, finding: nil), at: 0)
+            legs.insert(newLeg(event, party: party, role: event.role, number: 1, half: nil, finding: nil), at: 0)
         case .fieldsSet(let changes):
             guard let leg else { return }
             for change in changes { write(change, event: event, leg: leg.event, clock: clock) }
-        case .noteAdded(let text):
-            notes.append(Note(text: text, event: event.hash, party: party, role: event.role, at: event.at))
-        case .signed(let name, let snapshot, _):
+        case .signed(let name, let snapshot, _, let way):
+            sign(name, snapshot, way, event: event, signer: party, warnings: warnings, clock: clock)
+        case .partyAdmitted(let admitted, let role):
+            seats.append(newLeg(event, party: admitted, role: role, number: nil, half: nil, finding: nil))
+        case .signatureDelegated(let names, let to, let until):
             guard let leg else { return }
-            signatures.append(
-                ChainSignature(
-                    name: name,
+            delegations.append(
+                Delegation(
                     event: event.hash,
                     leg: leg.event,
-                    party: party,
+                    from: party,
+                    to: to,
+                    signatures: names,
+                    until: until,
                     device: event.device,
-                    seq: event.seq,
-                    snapshot: snapshot,
-                    at: event.at,
-                    warnings: warnings
+                    seq: event.seq
                 )
             )
+        case .correctionProposed(let changes, let why):
+            guard let leg else { return }
+            propose(changes, why, event: event, party: party, leg: leg, clock: clock)
+        case .correctionApproved(let correction): approve(correction, event: event, party: party, clock: clock)
+        case .correctionRefused(let correction, let why):
+            guard let index = corrections.firstIndex(where: { $0.event == correction }) else { return }
+            corrections[index].end = .refused(by: party, why: why)
+        case .chainLinked(let link):
+            links.append(Link(link: link, event: event.hash, party: party, at: event.at))
+        case .chainCancelled(let why): end(nil, why, event: event, party: party)
+        case .chainClosed(let outcome, let why): end(outcome, why, event: event, party: party)
+        case .noteAdded(let text):
+            notes.append(Note(text: text, event: event.hash, party: party, role: event.role, at: event.at))
         case .handoffOffered(let offer):
             guard let leg, let scheme, let index = scheme.handoff(offer.handoff)?.index,
                 let statement = HandoffStatement(
@@ -129,15 +148,101 @@ extension ChainState {
             let number = giver?.number.map { $0 + 1 }
             offers[half.statement.offer]?.end = .taken(event.hash)
             if let offer { heads.remove(offer.event) }
-            legs.append(newLeg(event, party: party, number: number, half: half, finding: finding))
+            legs.append(newLeg(event, party: party, role: event.role, number: number, half: half, finding: finding))
         case .handoffAcknowledged(let reply): offers[reply.offer]?.reply = reply
         case .unknown: unreadable.append(event.hash)
         }
     }
 
+    private mutating func sign(
+        _ name: Name,
+        _ snapshot: Digest,
+        _ way: SigningWay,
+        event: Event,
+        signer: UniqueID,
+        warnings: [Reason],
+        clock: Clock
+    ) {
+        guard let rule = scheme?.signature(name) else { return }
+        let own = leg(of: way.principal ?? signer, in: event.role, seenBy: clock)
+        let isAttested = way.paper != nil && rule.role != event.role
+        guard let leg = isAttested ? leg(toAttest: rule.role, seenBy: clock) : own else { return }
+        signatures.append(
+            ChainSignature(
+                name: name,
+                event: event.hash,
+                leg: leg.event,
+                party: leg.party,
+                signer: signer,
+                way: way,
+                device: event.device,
+                seq: event.seq,
+                snapshot: snapshot,
+                at: event.at,
+                happened: way.paper?.at ?? event.happened,
+                warnings: warnings
+            )
+        )
+    }
+
+    private mutating func propose(
+        _ changes: [EventContent.FieldChange],
+        _ why: String,
+        event: Event,
+        party: UniqueID,
+        leg: Leg,
+        clock: Clock
+    ) {
+        let roles = Set(changes.flatMap { scheme?.field($0.path)?.correct ?? [] })
+        // Who takes part in one of the roles is asked; a role that nobody has asks nobody.
+        var approvers: [UniqueID] = []
+        for other in legs + seats where roles.contains(other.role) && other.party != party {
+            if !approvers.contains(other.party) { approvers.append(other.party) }
+        }
+        corrections.append(
+            Correction(
+                event: event.hash,
+                leg: leg.event,
+                party: party,
+                role: event.role,
+                changes: changes,
+                why: why,
+                at: event.at,
+                approvers: approvers,
+                end: approvers.isEmpty ? .applied(event.hash) : .open,
+                device: event.device,
+                seq: event.seq
+            )
+        )
+        guard approvers.isEmpty else { return }
+        for change in changes { write(change, event: event, leg: leg.event, clock: clock) }
+    }
+
+    private mutating func approve(_ name: Digest, event: Event, party: UniqueID, clock: Clock) {
+        guard let index = corrections.firstIndex(where: { $0.event == name }) else { return }
+        corrections[index].approved.append(party)
+        let correction = corrections[index]
+        guard correction.approved.count == correction.approvers.count else { return }
+        corrections[index].end = .applied(event.hash)
+        for change in correction.changes { write(change, event: event, leg: correction.leg, clock: clock) }
+    }
+
+    private mutating func end(_ outcome: Name?, _ why: String, event: Event, party: UniqueID) {
+        ending = Ending(
+            outcome: outcome,
+            why: why,
+            event: event.hash,
+            party: party,
+            at: event.at,
+            device: event.device,
+            seq: event.seq
+        )
+    }
+
     private func newLeg(
         _ event: Event,
         party: UniqueID,
+        role: Name,
         number: Int?,
         half: HandoffHalf?,
         finding: HandoffFinding?
@@ -145,7 +250,7 @@ extension ChainState {
         Leg(
             event: event.hash,
             number: number,
-            role: event.role,
+            role: role,
             party: party,
             device: event.device,
             seq: event.seq,
@@ -175,17 +280,18 @@ extension ChainState {
             clock: clock
         )
         if change.path.field != nil {
-            let key = SlotKey(leg: leg, path: change.path)
-            if let line = change.path.line, let earlier = removals[LineKey(leg: leg, line: line)], slots[key] == nil {
+            if let line = change.path.line, let earlier = removals[LineKey(leg: leg, line: line)],
+                slots[leg]?[change.path] == nil
+            {
                 var slot = Slot()
                 for removal in earlier { slot.append(removal) }
-                slots[key] = slot
+                slots[leg, default: [:]][change.path] = slot
             }
             // In place: a copy of the slot would copy all its writes.
-            slots[key, default: Slot()].append(write)
+            slots[leg, default: [:]][change.path, default: Slot()].append(write)
         } else if let line = change.path.line {
             removals[LineKey(leg: leg, line: line), default: []].append(write)
-            for key in slots.keys where key.leg == leg && key.path.line == line { slots[key]?.append(write) }
+            for path in (slots[leg] ?? [:]).keys where path.line == line { slots[leg]?[path]?.append(write) }
         }
     }
 }

@@ -8,6 +8,9 @@ extension ReasonCode {
         .ruleBroken, .discrepancy, .signatureOutOfOrder, .alreadySigned, .notYourSignature, .snapshotMismatch,
         .notTheHolder, .offerInvalid, .offerUnknown, .offerExpired, .offerWithdrawn, .offerDeclined, .offerTaken,
         .macMismatch, .ownOffer, .alreadyAcknowledged, .chainClosed,
+        .amountsDiffer, .signatureMissing, .timeOutOfOrder, .tooLate, .roleInvalid, .notDelegated, .delegationInvalid,
+        .paperNotAllowed, .lateEntry, .lateNotAllowed, .correctionInvalid, .correctionOpen, .correctionSettled,
+        .linkInvalid, .outcomeInvalid,
     ]
 }
 
@@ -16,7 +19,7 @@ extension Reason {
     ///
     /// Wording may change; programs branch on `code`.
     public var sentence: String {
-        aboutTheEvent ?? aboutTheAuthor ?? aboutValues ?? aboutSignatures ?? aboutHandoffs ?? unknown
+        aboutTheEvent ?? aboutTheAuthor ?? aboutValues ?? aboutSignatures ?? aboutHandoffs ?? aboutEndings ?? unknown
     }
 
     private func named(_ word: String) -> String { subject.map { "\(word) “\($0)”" } ?? "A \(word.lowercased())" }
@@ -116,6 +119,44 @@ extension Reason {
             "The code was not made by the giver's device, or was changed. Do not take the load on it; ask for a new one."
         case .ownOffer: "You cannot accept your own offer on the device that made it. Let the other side scan it."
         case .chainClosed: "The chain is closed and takes nothing more. Open another, if there is more to say."
+        default: nil
+        }
+    }
+
+    private var aboutEndings: String? {
+        switch code {
+        case .amountsDiffer:
+            "Amounts do not add up\(about): \(detail ?? "the parts are not the whole. Correct the wrong one.")"
+        case .signatureMissing:
+            "It stands without \(named("Stage").lowercased()), which should come before\(facts). Get it as soon as you can."
+        case .timeOutOfOrder:
+            "By the devices' clocks this is earlier than \(subject.map { "“\($0)”" } ?? "what it follows")\(facts). Check "
+                + "the clocks, and note which time is right."
+        case .tooLate:
+            "It is too late for this: \(subject.map { "“\($0)” is" } ?? "a later step is") done already\(facts). Speak with "
+                + "the others, and add a remark."
+        case .roleInvalid:
+            "The role \(subject.map { "“\($0)” " } ?? "")cannot be given this way\(facts). Let somebody do it who may, or "
+                + "choose another role."
+        case .notDelegated:
+            "You have not been asked to give \(named("Signature").lowercased()) in this party's place\(facts). Let them "
+                + "delegate it, sync, and sign again."
+        case .delegationInvalid:
+            "\(named("Signature")) cannot be left to another this way\(facts). Sign it yourself."
+        case .paperNotAllowed:
+            "\(named("Signature")) cannot be attested on paper here\(facts). Let the signer sign on a device."
+        case .lateEntry: "This was entered afterwards\(facts). Keep the paper."
+        case .lateNotAllowed:
+            "This cannot be entered afterwards\(about)\(facts). Add a remark that says when it happened."
+        case .correctionInvalid: "\(named("Field")) cannot be corrected\(facts). Add a remark instead."
+        case .correctionOpen:
+            "Another correction of \(named("field").lowercased()) is open\(facts). Wait until it is approved or refused."
+        case .correctionSettled:
+            "There is nothing to answer in this correction\(facts). Sync, and look at the chain again."
+        case .linkInvalid:
+            "The link \(subject.map { "“\($0)” " } ?? "")cannot be made\(facts). Correct what is named and make it again."
+        case .outcomeInvalid:
+            "The chain cannot end like this now\(about)\(facts). See to what is named first, or choose another outcome."
         default: nil
         }
     }

@@ -16,8 +16,11 @@ public struct Snapshot: Sendable {
         hash = SHA256.hash(bytes)
     }
 
-    private static func fields(_ values: [FieldPath: JSON]) -> JSON {
-        .object(values.sorted { $0.key < $1.key }.map { JSONMember($0.key.description, $0.value) })
+    private static func fields(_ values: [FieldPath: JSON], _ covers: Scheme.Coverage) -> JSON {
+        .object(
+            values.filter { covers.contains($0.key) }.sorted { $0.key < $1.key }
+                .map { JSONMember($0.key.description, $0.value) }
+        )
     }
 
     /// What a signature covers.
@@ -32,7 +35,7 @@ public struct Snapshot: Sendable {
         Snapshot(
             .members([
                 ("chain", .string(chain.description)),
-                ("fields", fields(values)),
+                ("fields", fields(values, rule.covers)),
                 ("kind", .string("signature")),
                 ("received", leg.received.map { .string($0.hex) } ?? .null),
                 ("role", .string(leg.role.text)),
@@ -56,7 +59,7 @@ public struct Snapshot: Sendable {
         return Snapshot(
             .members([
                 ("chain", .string(chain.description)),
-                ("fields", fields(values)),
+                ("fields", fields(values, rule.covers)),
                 ("from", .string(rule.from.text)),
                 ("handoff", .string(rule.name.text)),
                 ("kind", .string("handoff")),

@@ -84,8 +84,38 @@ public struct ReasonCode: Hashable, Sendable, CustomStringConvertible {
     public static let macMismatch = ReasonCode("mac-mismatch")
     /// Giver and taker are the same device.
     public static let ownOffer = ReasonCode("own-offer")
-    /// The chain is closed.
+    /// The chain is closed or cancelled.
     public static let chainClosed = ReasonCode("chain-closed")
+    /// Parts do not add up to the whole.
+    public static let amountsDiffer = ReasonCode("amounts-differ")
+    /// A signature or handoff that should come before has not come, and the scheme lets that pass.
+    public static let signatureMissing = ReasonCode("signature-missing")
+    /// By the devices' clocks something is earlier than what it follows.
+    public static let timeOutOfOrder = ReasonCode("time-out-of-order")
+    /// A stage that must not be done yet is done.
+    public static let tooLate = ReasonCode("too-late")
+    /// The role cannot be given to this party by this one.
+    public static let roleInvalid = ReasonCode("role-invalid")
+    /// The principal has not let the author sign in its place, or not now.
+    public static let notDelegated = ReasonCode("not-delegated")
+    /// The scheme does not let this signature be given by another.
+    public static let delegationInvalid = ReasonCode("delegation-invalid")
+    /// The scheme does not let this role attest the signature on paper.
+    public static let paperNotAllowed = ReasonCode("paper-not-allowed")
+    /// The event was written down earlier than it was said.
+    public static let lateEntry = ReasonCode("late-entry")
+    /// The scheme does not let this be entered so late, or by this role.
+    public static let lateNotAllowed = ReasonCode("late-not-allowed")
+    /// The value cannot be corrected.
+    public static let correctionInvalid = ReasonCode("correction-invalid")
+    /// Another correction of the value is open.
+    public static let correctionOpen = ReasonCode("correction-open")
+    /// The correction is settled, or not one that the party has a say in.
+    public static let correctionSettled = ReasonCode("correction-settled")
+    /// The scheme has no such link, or not for this chain.
+    public static let linkInvalid = ReasonCode("link-invalid")
+    /// The chain cannot end with this outcome, or not now.
+    public static let outcomeInvalid = ReasonCode("outcome-invalid")
 }
 
 /// Why an event is refused, or what it is warned about: a stable code and the facts it rests on.
@@ -96,26 +126,29 @@ public struct Reason: Sendable, Equatable {
     public let subject: String?
     /// More facts, in words or figures: what was expected, what came.
     public let detail: String?
+    /// The scheme's rule that it follows from, where there is one.
+    public let rule: String?
 
     /// States a reason.
-    public init(_ code: ReasonCode, _ subject: String? = nil, _ detail: String? = nil) {
+    public init(_ code: ReasonCode, _ subject: String? = nil, _ detail: String? = nil, rule: Name? = nil) {
         self.code = code
         self.subject = subject
         self.detail = detail
+        self.rule = rule?.text
     }
 
     /// The reason as entries and receipts carry it.
     public var json: JSON {
         .members([
             ("code", .string(code.description)), ("detail", detail.map { .string($0) }),
-            ("subject", subject.map { .string($0) }),
+            ("rule", rule.map { .string($0) }), ("subject", subject.map { .string($0) }),
         ])
     }
 
     /// Reads a reason, or nil if the JSON is none.
     public init?(_ json: JSON) {
         guard let code = json["code"]?.text else { return nil }
-        self.init(ReasonCode(code), json["subject"]?.text, json["detail"]?.text)
+        self.init(ReasonCode(code), json["subject"]?.text, json["detail"]?.text, rule: json["rule"]?.text.flatMap(Name.init))
     }
 }
 
@@ -129,6 +162,8 @@ public enum Awaited: Hashable, Sendable {
     case opening
     /// A signature that must come before.
     case signature(Name)
+    /// A load that must have been taken by this handoff before.
+    case handoff(Name)
 
     /// As entries and receipts carry it.
     public var json: JSON {
@@ -137,6 +172,7 @@ public enum Awaited: Hashable, Sendable {
         case .offer(let offer): .members([("offer", .string(offer.description))])
         case .opening: .members([("opening", .boolean(true))])
         case .signature(let name): .members([("signature", .string(name.text))])
+        case .handoff(let name): .members([("handoff", .string(name.text))])
         }
     }
 
@@ -150,6 +186,8 @@ public enum Awaited: Hashable, Sendable {
             self = .opening
         } else if let name = json["signature"]?.text.flatMap(Name.init) {
             self = .signature(name)
+        } else if let name = json["handoff"]?.text.flatMap(Name.init) {
+            self = .handoff(name)
         } else {
             return nil
         }

@@ -44,6 +44,13 @@ public struct Event: Sendable {
     public let hash: Digest
     /// The body, read as its type says.
     public let content: EventContent
+    /// What the event says of having been written down earlier; nil where it was not.
+    public let late: LateEntry?
+
+    /// The types that can be entered afterwards.
+    private static func isLateType(_ type: String) -> Bool {
+        ["chain.opened", "fields.set", "note.added", "signed"].contains { sameBytes($0, type) }
+    }
 
     /// The fields of an event that is being made.
     public struct Draft: Sendable {
@@ -63,6 +70,8 @@ public struct Event: Sendable {
         public var role: Name
         /// The device's counter in this chain.
         public var seq: Int
+        /// The original time, of what is entered afterwards.
+        public var late: LateEntry?
 
         /// Collects the fields.
         public init(
@@ -73,7 +82,8 @@ public struct Event: Sendable {
             id: UniqueID,
             parents: [Digest],
             role: Name,
-            seq: Int
+            seq: Int,
+            late: LateEntry? = nil
         ) {
             self.at = at
             self.chain = chain
@@ -83,8 +93,12 @@ public struct Event: Sendable {
             self.parents = parents
             self.role = role
             self.seq = seq
+            self.late = late
         }
     }
+
+    /// When it happened: the original time of what was entered afterwards, else the device's time.
+    public var happened: Timestamp { late?.at ?? at }
 
     /// Makes an event of a draft.
     ///
@@ -92,7 +106,7 @@ public struct Event: Sendable {
     public init(_ draft: Draft) throws(EventError) {
         let json = JSON.object([
             JSONMember("at", .string(draft.at.description)),
-            JSONMember("body", draft.content.body),
+            JSONMember("body", draft.body),
             JSONMember("chain", .string(draft.chain.description)),
             JSONMember("device", .string(draft.device.description)),
             JSONMember("id", .string(draft.id.description)),
@@ -157,7 +171,14 @@ public struct Event: Sendable {
         try Event.checkLog(log)
         self.bytes = bytes
         hash = SHA256.hash(bytes)
-        content = try EventContent(type: type, version: version, body: body)
+        var said = body
+        if version == 1, Event.isLateType(type), let json = body["late"] {
+            late = try LateEntry(json)
+            said = .object((body.members ?? []).filter { !sameBytes($0.name, "late") })
+        } else {
+            late = nil
+        }
+        content = try EventContent(type: type, version: version, body: said)
     }
 
     /// A checkpoint is a root and a size, or null where the device has verified none.
@@ -167,6 +188,14 @@ public struct Event: Sendable {
         _ = try reader.take("root") { Digest(hex: $0) }
         guard try reader.takeInteger("size") >= 0 else { throw .malformed("log", "a size of 0 or more") }
         try reader.finish()
+    }
+}
+
+extension Event.Draft {
+    /// The body: what is said, and the original time of what is entered afterwards.
+    fileprivate var body: JSON {
+        guard let late, let members = content.body.members else { return content.body }
+        return .object(members + [JSONMember("late", late.json)])
     }
 }
 

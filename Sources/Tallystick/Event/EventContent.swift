@@ -8,8 +8,8 @@ public enum EventContent: Sendable {
     case fieldsSet([FieldChange])
     /// `note.added`: a remark.
     case noteAdded(text: String)
-    /// `signed`: a signature of the scheme over the values the signer saw.
-    case signed(signature: Name, snapshot: Digest, statement: String)
+    /// `signed`: a signature of the scheme over the values the signer saw, given in one of several ways.
+    case signed(signature: Name, snapshot: Digest, statement: String, SigningWay = .own)
     /// `handoff.offered`: the giver's half of a handoff.
     case handoffOffered(Offer)
     /// `handoff.withdrawn`: the giver takes an offer back.
@@ -20,6 +20,22 @@ public enum EventContent: Sendable {
     case handoffDeclined(HandoffHalf, why: String)
     /// `handoff.acknowledged`: the giver holds the taker's reply, and with it both halves.
     case handoffAcknowledged(HandoffReply)
+    /// `party.admitted`: a party takes part in a role without custody.
+    case partyAdmitted(party: UniqueID, role: Name)
+    /// `signature.delegated`: another party can give these signatures in the author's place for a time.
+    case signatureDelegated(signatures: [Name], to: UniqueID, until: Timestamp)
+    /// `correction.proposed`: sealed values are to be changed.
+    case correctionProposed([FieldChange], why: String)
+    /// `correction.approved`: a party agrees to a correction.
+    case correctionApproved(Digest)
+    /// `correction.refused`: a party does not agree to a correction.
+    case correctionRefused(Digest, why: String)
+    /// `chain.linked`: the chain hangs together with another.
+    case chainLinked(ChainLink)
+    /// `chain.cancelled`: the chain ends before the load moved.
+    case chainCancelled(why: String)
+    /// `chain.closed`: the chain ends with an outcome.
+    case chainClosed(outcome: Name, why: String)
     /// A type or version this engine does not know: kept and passed on, but never decided as accepted.
     case unknown(type: String, version: Int, body: JSON)
 
@@ -52,6 +68,14 @@ public enum EventContent: Sendable {
         case .handoffAccepted: "handoff.accepted"
         case .handoffDeclined: "handoff.declined"
         case .handoffAcknowledged: "handoff.acknowledged"
+        case .partyAdmitted: "party.admitted"
+        case .signatureDelegated: "signature.delegated"
+        case .correctionProposed: "correction.proposed"
+        case .correctionApproved: "correction.approved"
+        case .correctionRefused: "correction.refused"
+        case .chainLinked: "chain.linked"
+        case .chainCancelled: "chain.cancelled"
+        case .chainClosed: "chain.closed"
         case .unknown(let type, _, _): type
         }
     }
@@ -59,6 +83,12 @@ public enum EventContent: Sendable {
     /// The type's version.
     public var version: Int {
         if case .unknown(_, let version, _) = self { version } else { 1 }
+    }
+
+    static func values(_ changes: [FieldChange]) -> JSON {
+        .object(
+            changes.sorted { $0.path < $1.path }.map { JSONMember($0.path.description, $0.value ?? .null) }
+        )
     }
 
     /// The body, in canonical order of its members.
@@ -69,19 +99,11 @@ public enum EventContent: Sendable {
                 ("hash", .string(scheme.hash.hex)), ("scheme", .string(scheme.id.text)),
                 ("version", .integer(scheme.version)),
             ])
-        case .fieldsSet(let changes):
-            .members([
-                (
-                    "values",
-                    .object(
-                        changes.sorted { $0.path < $1.path }
-                            .map { JSONMember($0.path.description, $0.value ?? .null) }
-                    )
-                )
-            ])
+        case .fieldsSet(let changes): .members([("values", EventContent.values(changes))])
         case .noteAdded(let text): .members([("text", .string(text))])
-        case .signed(let signature, let snapshot, let statement):
+        case .signed(let signature, let snapshot, let statement, let way):
             .members([
+                ("for", way.principal.map { .string($0.description) }), ("paper", way.paper?.json),
                 ("signature", .string(signature.text)), ("snapshot", .string(snapshot.hex)),
                 ("statement", .string(statement)),
             ])
@@ -96,91 +118,24 @@ public enum EventContent: Sendable {
                 ("why", .string(why)),
             ])
         case .handoffAcknowledged(let reply): .members([("reply", .string(Hex.encode(reply.bytes)))])
+        case .partyAdmitted(let party, let role):
+            .members([("party", .string(party.description)), ("role", .string(role.text))])
+        case .signatureDelegated(let signatures, let to, let until):
+            .members([
+                ("signatures", .strings(signatures.sorted().map(\.text))), ("to", .string(to.description)),
+                ("until", .string(until.description)),
+            ])
+        case .correctionProposed(let changes, let why):
+            .members([("values", EventContent.values(changes)), ("why", .string(why))])
+        case .correctionApproved(let correction): .members([("correction", .string(correction.hex))])
+        case .correctionRefused(let correction, let why):
+            .members([("correction", .string(correction.hex)), ("why", .string(why))])
+        case .chainLinked(let link): link.body
+        case .chainCancelled(let why): .members([("why", .string(why))])
+        case .chainClosed(let outcome, let why):
+            .members([("outcome", .string(outcome.text)), ("why", .string(why))])
         case .unknown(_, _, let body): body
         }
-    }
-
-    init(type: String, version: Int, body: JSON) throws(EventError) {
-        guard version == 1 else {
-            self = .unknown(type: type, version: version, body: body)
-            return
-        }
-        switch type {
-        case "chain.opened":
-            var reader = try MemberReader(body, of: "the body")
-            let hash = try reader.take("hash", Digest.init(hex:))
-            let id = try reader.take("scheme", Name.init)
-            let number = try reader.takeInteger("version")
-            try reader.finish()
-            self = .chainOpened(SchemeReference(id: id, version: number, hash: hash))
-        case "fields.set": self = .fieldsSet(try EventContent.changes(body))
-        case "note.added":
-            var reader = try MemberReader(body, of: "the body")
-            self = .noteAdded(text: try reader.takeSentence("text", mayBeEmpty: false))
-            try reader.finish()
-        case "signed":
-            var reader = try MemberReader(body, of: "the body")
-            let signature = try reader.take("signature", Name.init)
-            let snapshot = try reader.take("snapshot", Digest.init(hex:))
-            self = .signed(
-                signature: signature,
-                snapshot: snapshot,
-                statement: try reader.takeSentence("statement", mayBeEmpty: true)
-            )
-            try reader.finish()
-        case "handoff.offered": self = .handoffOffered(try Offer(body: body))
-        case "handoff.withdrawn":
-            var reader = try MemberReader(body, of: "the body")
-            let offer = try reader.take("offer", OfferID.init(_:))
-            self = .handoffWithdrawn(offer: offer, why: try reader.takeSentence("why", mayBeEmpty: true))
-            try reader.finish()
-        case "handoff.accepted":
-            var reader = try MemberReader(body, of: "the body")
-            self = .handoffAccepted(try HandoffHalf(&reader))
-            try reader.finish()
-        case "handoff.declined":
-            var reader = try MemberReader(body, of: "the body")
-            let half = try HandoffHalf(&reader)
-            self = .handoffDeclined(half, why: try reader.takeSentence("why", mayBeEmpty: false))
-            try reader.finish()
-        case "handoff.acknowledged":
-            var reader = try MemberReader(body, of: "the body")
-            let reply = try reader.take("reply") { Hex.decode($0).flatMap { HandoffReply(bytes: $0) } }
-            try reader.finish()
-            self = .handoffAcknowledged(reply)
-        default: self = .unknown(type: type, version: version, body: body)
-        }
-    }
-
-    private static func changes(_ body: JSON) throws(EventError) -> [FieldChange] {
-        var reader = try MemberReader(body, of: "the body")
-        let values = try reader.take("values")
-        try reader.finish()
-        guard let members = values.members, !members.isEmpty, members.count <= 2_000 else {
-            throw .malformed("values", "an object of 1 to 2,000 values")
-        }
-        var changes: [FieldChange] = []
-        changes.reserveCapacity(members.count)
-        for member in members {
-            guard let path = FieldPath(member.name) else {
-                throw .malformed("values", "field names or list/line/field, got “\(member.name.prefix(80))”")
-            }
-            guard path.field != nil || member.value.isNull else {
-                throw .malformed("values", "null for the whole line “\(member.name.prefix(80))”")
-            }
-            changes.append(FieldChange(path: path, value: member.value.isNull ? nil : member.value))
-        }
-        return changes
-    }
-}
-
-extension MemberReader {
-    mutating func takeSentence(_ name: String, mayBeEmpty: Bool) throws(EventError) -> String {
-        let text = try takeText(name)
-        guard text.utf8.count <= EventContent.longestText, mayBeEmpty || !text.isEmpty else {
-            throw .malformed(name, "a text of \(mayBeEmpty ? 0 : 1) to \(EventContent.longestText) bytes")
-        }
-        return text
     }
 }
 

@@ -8,6 +8,14 @@ public struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertible
     /// Minutes east of UTC.
     public let offsetMinutes: Int
 
+    /// 1970-01-01T00:00:00.000Z.
+    public static let epoch = Timestamp(unchecked: 0)
+
+    private init(unchecked milliseconds: Int64) {
+        self.milliseconds = milliseconds
+        offsetMinutes = 0
+    }
+
     static let greatest: Int64 = 253_402_300_800_000
 
     /// Makes a moment; nil if it is outside the years 1970 to 9999 or the offset outside ±14 hours.

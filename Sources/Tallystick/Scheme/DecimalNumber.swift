@@ -52,11 +52,14 @@ public struct DecimalNumber: Sendable, CustomStringConvertible {
     }
 
     /// Prints a number given times 10^9, without trailing zeros after the point.
-    static func text(scaled: Int128) -> String {
-        let unit = power(9)
+    static func text(scaled: Int128) -> String { text(scaled, places: 9) }
+
+    /// Prints a number given times a power of ten, without trailing zeros after the point.
+    static func text(_ scaled: Int128, places: Int) -> String {
+        let unit = power(places)
         let whole = scaled.magnitude / unit.magnitude
         var fraction = String(scaled.magnitude % unit.magnitude)
-        fraction = String(repeating: "0", count: 9 - fraction.utf8.count) + fraction
+        fraction = String(repeating: "0", count: places - fraction.utf8.count) + fraction
         while fraction.utf8.last == 0x30 { fraction.removeLast() }
         return (scaled < 0 ? "-" : "") + String(whole) + (fraction.isEmpty ? "" : "." + fraction)
     }
@@ -67,9 +70,4 @@ extension DecimalNumber: Comparable {
     public static func == (left: DecimalNumber, right: DecimalNumber) -> Bool { left.scaled == right.scaled }
     /// The order of numbers.
     public static func < (left: DecimalNumber, right: DecimalNumber) -> Bool { left.scaled < right.scaled }
-}
-
-/// Units of mass with their size in milligrams.
-enum MassUnit {
-    static let milligrams: [String: Int128] = ["mg": 1, "g": 1_000, "kg": 1_000_000, "t": 1_000_000_000]
 }

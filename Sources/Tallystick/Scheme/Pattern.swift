@@ -27,6 +27,8 @@ public struct Pattern: Sendable {
     /// The pattern as it was written.
     public let text: String
     private let program: [Instruction]
+    /// How many states it has once repetitions are written out.
+    var stateCount: Int { program.count }
 
     /// Most bytes in a pattern.
     static let longestText = 512

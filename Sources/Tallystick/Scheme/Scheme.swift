@@ -18,14 +18,29 @@ public struct Scheme: Sendable {
     public let signatures: [SignatureRule]
     /// The handoffs; their index is part of codes.
     public let handoffs: [HandoffRule]
-    /// Comparisons of declared with received quantities.
+    /// Comparisons and sums of quantities.
     public let checks: [Check]
+    /// The ways this chain hangs together with others.
+    public let links: [LinkRule]
+    /// Who can cancel a chain and until when; nil where nobody can.
+    public let cancelling: Cancelling?
+    /// The outcomes that a chain can be closed with.
+    public let closings: [Closing]
+    /// Who can enter afterwards what was written on paper; nil where nobody can.
+    public let lateEntry: LateEntry?
+    /// What has to follow within which time.
+    public let deadlines: [Deadline]
+    /// The calendars that deadlines count working days by.
+    public let calendars: [Calendar]
     /// The code lists by name.
     public let codeLists: [Name: CodeList]
     /// The canonical bytes the hash is taken of: the scheme with its code lists.
     public let bytes: [UInt8]
 
     let fieldsByName: [FieldKey: Field]
+    let rulesByStage: [Name: [Rule]]
+    let otherRolesByStage: [Name: [Name]]
+    let signaturesByName: [Name: SignatureRule]
 
     struct FieldKey: Hashable {
         let list: Name?
@@ -38,12 +53,18 @@ public struct Scheme: Sendable {
         public let name: Name
         /// What a person calls it.
         public let title: String
+        /// Whether the role can hold the load; one that cannot takes part once another has admitted it.
+        public let hasCustody: Bool
         /// Whether the role opens chains.
         public let opens: Bool
         /// Whether several can hold it one after another.
         public let repeats: Bool
         /// Whether the chain ends with it.
         public let closes: Bool
+        /// The roles without custody that its parties can let take part.
+        public let admits: [Name]
+        /// How long its record has to be kept.
+        public let retention: Retention?
     }
 
     /// A value that a role may give.
@@ -62,6 +83,12 @@ public struct Scheme: Sendable {
         public let type: ValueType
         /// How many values it takes, where it takes several.
         public let many: ClosedRange<Int>?
+        /// The roles whose approval a correction needs, where the field can be corrected after it was sealed.
+        public let correct: [Name]?
+        /// Whether signatures cover and seal it.
+        public let isSealable: Bool
+        /// The system whose identifier it holds.
+        public let external: String?
     }
 
     /// A group of repeated lines.
@@ -78,11 +105,11 @@ public struct Scheme: Sendable {
         public let maximum: Int
     }
 
-    /// What must hold when somebody signs.
+    /// What must hold at a stage: when somebody signs, or offers the load.
     public struct Rule: Sendable {
         /// The rule's name.
         public let name: Name
-        /// The signatures at which it is judged.
+        /// The signatures and handoffs at which it is judged.
         public let at: [Name]
         /// The lines for each of which it is judged.
         public let each: Name?
@@ -106,6 +133,25 @@ public struct Scheme: Sendable {
         }
     }
 
+    /// A stage that must be done before another.
+    public struct Guard: Sendable, Equatable {
+        /// The signature or handoff.
+        public let stage: Name
+        /// Whether the later one can stand without it, with a warning.
+        public let isOptional: Bool
+    }
+
+    /// The fields and lines that a signature or a handoff covers.
+    public struct Coverage: Sendable {
+        /// The names of fields outside lines, and of lines, all of one role.
+        public let names: Set<Name>
+
+        /// Whether a value in this place is covered.
+        public func contains(_ path: FieldPath) -> Bool {
+            (path.line?.list ?? path.field).map(names.contains) ?? false
+        }
+    }
+
     /// A signature that a role gives.
     public struct SignatureRule: Sendable {
         /// The signature's name.
@@ -116,8 +162,18 @@ public struct Scheme: Sendable {
         public let title: String
         /// The words that are signed under.
         public let statement: String
-        /// The signatures that must come before.
-        public let after: [Name]
+        /// The stages that must be done before.
+        public let after: [Guard]
+        /// The stages that must not be done yet.
+        public let before: [Name]
+        /// The stages whose time must not be later than the signature's.
+        public let notBefore: [Name]
+        /// What it covers and seals.
+        public let covers: Coverage
+        /// Whether a party can let another sign in its place.
+        public let isDelegable: Bool
+        /// The roles that can attest that it was given on paper.
+        public let paper: [Name]
     }
 
     /// A way for a load to pass from one role to another.
@@ -130,28 +186,144 @@ public struct Scheme: Sendable {
         public let to: Name
         /// What a person calls it.
         public let title: String
-        /// The signatures that must come before.
-        public let after: [Name]
+        /// The stages that must be done before.
+        public let after: [Guard]
         /// How long an offer lasts if nothing else is said, in seconds.
         public let lasts: Int
         /// How long an offer may last, in seconds.
         public let longest: Int
+        /// What of the giver's values is part of the snapshot.
+        public let covers: Coverage
+        /// Whether what it covers is sealed while an offer is open and once the load is taken.
+        public let seals: Bool
     }
 
-    /// A comparison of two quantities with a tolerance.
+    /// A comparison of two quantities, or a sum that must come out.
     public struct Check: Sendable {
         /// The check's name.
         public let name: Name
-        /// The signatures at which it is judged.
+        /// The signatures and handoffs at which it is judged.
         public let at: [Name]
-        /// Where the declared quantities stand.
-        public let declared: FieldReference
-        /// Where the received quantities stand.
-        public let received: FieldReference
-        /// The tolerance, in percent of what was declared.
-        public let tolerancePercent: DecimalNumber
+        /// When it applies.
+        public let when: Condition?
+        /// What is compared.
+        public let kind: Kind
+        /// Whether it only warns.
+        public let warns: Bool
         /// What to tell a person.
         public let says: String
+
+        /// What is compared.
+        public enum Kind: Sendable {
+            /// What one role declared with what another found; row by row, or the sums of all rows.
+            case difference(declared: FieldReference, received: FieldReference, Tolerance, isEach: Bool)
+            /// Parts that must be exactly the whole, in each of these rows or once.
+            case sum(whole: FieldReference, parts: [FieldReference], each: Name?)
+        }
+
+        /// The difference that is let pass.
+        public enum Tolerance: Sendable {
+            /// In percent of what was declared.
+            case percent(DecimalNumber)
+            /// In the first unit of what was declared.
+            case amount(DecimalNumber)
+        }
+    }
+
+    /// A way for a chain to hang together with another.
+    public struct LinkRule: Sendable {
+        /// The link's name.
+        public let name: Name
+        /// What kind it is, such as `split-to`.
+        public let kind: Kind
+        /// What a person calls it.
+        public let title: String
+        /// The roles that can make it.
+        public let roles: [Name]
+        /// The stages that must be done before.
+        public let after: [Guard]
+        /// The amounts that links of this name divide among themselves.
+        public let conserves: FieldReference?
+        /// Whether a reason has to be given.
+        public let needsReason: Bool
+
+        /// The kinds, in pairs for the two chains to name each other.
+        public enum Kind: String, Sendable, CaseIterable {
+            /// A part of the load goes on in the other chain.
+            case splitTo = "split-to"
+            /// The load is a part of the other chain's.
+            case splitFrom = "split-from"
+            /// The load was refused and goes on in the other chain.
+            case rejectedTo = "rejected-to"
+            /// The load was refused in the other chain.
+            case rejectedFrom = "rejected-from"
+            /// The other chain is of an item that was part of this one.
+            case child
+            /// The item was part of the other chain's.
+            case parent
+            /// The other chain is one collection of this round.
+            case round
+            /// The collection belongs to the other chain's round.
+            case roundOf = "round-of"
+            /// The other chain goes on from here.
+            case continuedBy = "continued-by"
+            /// It goes on from the other chain.
+            case continues
+            /// The load is part of the other chain's from here on.
+            case mergedInto = "merged-into"
+            /// The other chain's load is part of this one.
+            case mergedFrom = "merged-from"
+
+            /// The kind by which the other chain names this one.
+            public var inverse: Kind {
+                switch self {
+                case .splitTo: .splitFrom
+                case .splitFrom: .splitTo
+                case .rejectedTo: .rejectedFrom
+                case .rejectedFrom: .rejectedTo
+                case .child: .parent
+                case .parent: .child
+                case .round: .roundOf
+                case .roundOf: .round
+                case .continuedBy: .continues
+                case .continues: .continuedBy
+                case .mergedInto: .mergedFrom
+                case .mergedFrom: .mergedInto
+                }
+            }
+        }
+    }
+
+    /// Who can cancel a chain, and until when.
+    public struct Cancelling: Sendable {
+        /// The roles that can.
+        public let roles: [Name]
+        /// The stages that must not be done yet.
+        public let before: [Name]
+    }
+
+    /// An outcome that a chain can be closed with.
+    public struct Closing: Sendable {
+        /// The outcome's name.
+        public let outcome: Name
+        /// What a person calls it.
+        public let title: String
+        /// The roles whose holder can close with it.
+        public let roles: [Name]
+        /// The stages that must be done before.
+        public let after: [Guard]
+        /// Whether a reason has to be given.
+        public let needsReason: Bool
+        /// The role that has the duty for the load again.
+        public let dutyTo: Name?
+    }
+
+    /// Who can enter afterwards what was written on paper at the time.
+    public struct LateEntry: Sendable {
+        /// The roles that can.
+        public let roles: [Name]
+        /// How long after the original time; nil has no end.
+        public let longest: Period?
     }
 
     /// A list of codes with their flags.
@@ -185,11 +357,17 @@ public struct Scheme: Sendable {
     /// The role of this name.
     public func role(_ name: Name) -> Role? { roles.first { $0.name == name } }
     /// The signature of this name.
-    public func signature(_ name: Name) -> SignatureRule? { signatures.first { $0.name == name } }
+    public func signature(_ name: Name) -> SignatureRule? { signaturesByName[name] }
     /// The handoff of this name, with its index.
     public func handoff(_ name: Name) -> (index: Int, rule: HandoffRule)? {
         handoffs.enumerated().first { $0.element.name == name }.map { ($0.offset, $0.element) }
     }
+    /// The link of this name.
+    public func link(_ name: Name) -> LinkRule? { links.first { $0.name == name } }
+    /// The outcome of this name.
+    public func closing(_ outcome: Name) -> Closing? { closings.first { $0.outcome == outcome } }
+    /// The calendar of this name.
+    public func calendar(_ name: Name) -> Calendar? { calendars.first { $0.name == name } }
     /// The group of lines of this name.
     public func lines(_ name: Name) -> Lines? { lines.first { $0.name == name } }
 
@@ -197,6 +375,11 @@ public struct Scheme: Sendable {
     public func field(_ path: FieldPath) -> Field? {
         guard let name = path.field else { return nil }
         return fieldsByName[FieldKey(list: path.line?.list, field: name)]
+    }
+
+    /// The field that a rule names, if the scheme has it.
+    public func field(_ reference: FieldReference) -> Field? {
+        fieldsByName[FieldKey(list: reference.list, field: reference.field)]
     }
 }
 
@@ -228,33 +411,4 @@ public struct FieldReference: Hashable, Sendable, CustomStringConvertible {
 
     /// The reference's text.
     public var description: String { list.map { "\($0)/*/\(field)" } ?? field.text }
-}
-
-/// Something that is or is not so of a role's values: a small fixed set of operators.
-public indirect enum Condition: Sendable {
-    /// The field has this value.
-    case `is`(FieldReference, JSON)
-    /// The field has a value that is one of these.
-    case isIn(FieldReference, [JSON])
-    /// The field has a value, or has none.
-    case present(FieldReference, Bool)
-    /// A code chosen has this flag, or none has.
-    case flag(FieldReference, String, Bool)
-    /// All are so.
-    case all([Condition])
-    /// At least one is so.
-    case any([Condition])
-    /// It is not so.
-    case not(Condition)
-}
-
-/// Why a scheme cannot be used.
-public struct SchemeError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Where in the scheme it shows.
-    public let path: String
-    /// What was expected and what came.
-    public let message: String
-
-    /// The place and the message.
-    public var description: String { "scheme, at \(path): \(message)" }
 }

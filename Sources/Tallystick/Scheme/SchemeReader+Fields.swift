@@ -1,130 +1,220 @@
 extension SchemeReader {
-    func field(list: Name?, owner: Name, codeLists: [Name: Scheme.CodeList]) throws(SchemeError) -> Scheme.Field {
-        var many: ClosedRange<Int>?
-        if let value = json["many"] {
-            let reader = SchemeReader(value, "\(path).many")
-            let minimum = try reader.integer("minimum", or: 1)
-            let maximum = try reader.integer("maximum")
-            guard minimum >= 0, minimum <= maximum, maximum <= 500 else {
-                throw fail("many", "a minimum and a maximum, at most 500")
+    // MARK: Fields and lines
+
+    mutating func readFields() {
+        for node in root.objects("fields", most: 1_000, isRequired: true) {
+            if let field = field(node, list: nil, owner: nil, isEntry: false) { add(field, node) }
+        }
+        for node in root.objects("lines", most: 50) {
+            let members = ["lines", "owner", "title", "minimum", "maximum", "fields"]
+            guard node.isObject(of: members), let name = node.name("lines"), let owner = node.name("owner") else {
+                continue
             }
-            many = minimum...maximum
+            isRole(owner, node, at: "owner")
+            let maximum = node.integer("maximum", in: 1...500)
+            let minimum = node.integer("minimum", in: 0...500, or: 0)
+            if minimum > maximum { node.invalid("minimum", "at most “maximum”, \(maximum)") }
+            if fieldsByName[Scheme.FieldKey(list: nil, field: name)] != nil {
+                node.problem(
+                    .nameTaken,
+                    at: "lines",
+                    "expected a name that no field has, got “\(name)”",
+                    "rename one of the two"
+                )
+            }
+            let title = node.text("title")
+            lines.append(Scheme.Lines(name: name, owner: owner, title: title, minimum: minimum, maximum: maximum))
+            for inner in node.objects("fields", most: 200, isRequired: true) {
+                if let field = field(inner, list: name, owner: owner, isEntry: false) { add(field, inner) }
+            }
+        }
+    }
+
+    private mutating func add(_ field: Scheme.Field, _ node: SchemeNode) {
+        let key = Scheme.FieldKey(list: field.list, field: field.name)
+        if let other = fieldsByName[key] {
+            node.problem(
+                .nameTaken,
+                at: "field",
+                other.owner == field.owner
+                    ? "expected “\(field.name)” once, got it twice"
+                    : "expected one owner of “\(field.name)”, got \(other.owner) and \(field.owner)",
+                other.owner == field.owner ? "take one away" : "give each role a field of its own, with its own name"
+            )
+            return
+        }
+        fieldsByName[key] = field
+        fields.append(field)
+    }
+
+    private mutating func field(_ node: SchemeNode, list: Name?, owner: Name?, isEntry: Bool) -> Scheme.Field? {
+        let type = node.json["type"]?.text ?? ""
+        var members = ["field", "title", "help", "type", "many"] + (SchemeReader.typeMembers[type] ?? [])
+        if isEntry { members.append("required") } else { members += ["correct", "sealed", "external"] }
+        if owner == nil { members.append("owner") }
+        guard node.isObject(of: members), let name = node.name("field") else { return nil }
+        let own = owner ?? node.name("owner", "the role that gives it")
+        if owner == nil, let own { isRole(own, node, at: "owner") }
+        guard let own, let valueType = valueType(node, isEntry: isEntry) else { return nil }
+        var many: ClosedRange<Int>?
+        if let child = node.member("many"), child.isObject(of: ["minimum", "maximum"]) {
+            let minimum = child.integer("minimum", in: 0...500, or: 1)
+            let maximum = child.integer("maximum", in: 1...500)
+            if minimum > maximum { child.invalid("minimum", "at most “maximum”, \(maximum)") }
+            many = min(minimum, maximum)...maximum
+        }
+        if case .entries = valueType, many == nil { node.missing("many", "how many entries there can be") }
+        let isSealable = node.flag("sealed", or: true)
+        if !isSealable, list != nil {
+            node.problem(
+                .memberInvalid,
+                at: "sealed",
+                "expected lines to be sealed as a whole",
+                "move the field out of the lines, or take “sealed” away"
+            )
         }
         return Scheme.Field(
-            name: try name("field"),
+            name: name,
             list: list,
-            owner: owner,
-            title: try text("title"),
-            help: try optionalText("help"),
-            type: try valueType(codeLists: codeLists),
-            many: many
+            owner: own,
+            title: node.text("title"),
+            help: node.optionalText("help"),
+            type: valueType,
+            many: many,
+            correct: node.json["correct"] == nil ? nil : rolesNamed("correct", of: node),
+            isSealable: isSealable,
+            external: node.optionalText("external")
         )
     }
 
-    private func valueType(codeLists: [Name: Scheme.CodeList]) throws(SchemeError) -> ValueType {
-        let type = try text("type")
-        switch type {
+    static let typeMembers: [String: [String]] = [
+        "text": ["minimumLength", "maximumLength"], "integer": ["minimum", "maximum"],
+        "decimal": ["units", "above", "minimum", "maximum", "decimals"], "boolean": ["must"], "date": [],
+        "datetime": [], "code": ["list"], "identifier": ["patterns", "maximumLength"], "entries": ["fields"],
+    ]
+
+    private mutating func valueType(_ node: SchemeNode, isEntry: Bool) -> ValueType? {
+        switch node.text("type") {
         case "text":
-            return .text(minimum: try integer("minimumLength", or: 1), maximum: try integer("maximumLength"))
+            let maximum = node.integer("maximumLength", in: 1...20_000)
+            let minimum = node.integer("minimumLength", in: 0...20_000, or: 1)
+            if minimum > maximum { node.invalid("minimumLength", "at most “maximumLength”, \(maximum)") }
+            return .text(minimum: min(minimum, maximum), maximum: maximum)
         case "integer":
             let greatest = 9_007_199_254_740_991
-            return .integer(
-                minimum: try integer("minimum", or: -greatest),
-                maximum: try integer("maximum", or: greatest)
-            )
-        case "decimal":
-            let units = try names("units").map(\.text)
-            if let unknown = units.first(where: { MassUnit.milligrams[$0] == nil }) {
-                throw fail("units", "units of mg, g, kg or t, got “\(unknown)”")
-            }
-            return .decimal(
-                units: units,
-                above: try decimal("above"),
-                minimum: try decimal("minimum"),
-                maximum: try decimal("maximum"),
-                decimals: try integer("decimals", or: 9)
-            )
-        case "boolean": return .boolean(must: json["must"] == nil ? nil : try flag("must"))
+            let minimum = node.integer("minimum", in: -greatest...greatest, or: -greatest)
+            let maximum = node.integer("maximum", in: -greatest...greatest, or: greatest)
+            if minimum > maximum { node.invalid("minimum", "at most “maximum”, \(maximum)") }
+            return .integer(minimum: min(minimum, maximum), maximum: maximum)
+        case "decimal": return decimal(node)
+        case "boolean": return .boolean(must: node.json["must"] == nil ? nil : node.flag("must"))
         case "date": return .date
         case "datetime": return .datetime
         case "code":
-            let list = try name("list")
-            guard codeLists[list] != nil else { throw fail("list", "a code list of the scheme, got “\(list)”") }
-            return .code(list: list)
-        case "identifier":
-            var patterns: [ValueType.NamedPattern] = []
-            for reader in try objects("patterns") {
-                do {
-                    let pattern = try Pattern(try reader.text("pattern"))
-                    patterns.append(ValueType.NamedPattern(name: try reader.text("name"), pattern: pattern))
-                } catch let error as SchemeError {
-                    throw error
-                } catch {
-                    throw reader.fail("pattern", "a pattern: \(error)")
-                }
+            guard let list = node.name("list", "the name of a code list") else { return nil }
+            usedLists.insert(list)
+            if !declaredLists.contains(list) {
+                node.problem(
+                    .codeListMissing,
+                    at: "list",
+                    "expected a code list of the scheme, got “\(list)”",
+                    "add it to “codeLists” and write codes/\(list).json"
+                )
             }
-            return .identifier(patterns: patterns, maximum: try integer("maximumLength", or: 200))
-        default:
-            throw fail(
-                "type",
-                "text, integer, decimal, boolean, date, datetime, code or identifier, got “\(type.prefix(40))”"
+            return .code(list: list)
+        case "identifier": return identifier(node)
+        case "entries" where !isEntry:
+            var fields: [ValueType.EntryField] = []
+            for inner in node.objects("fields", most: 50, isRequired: true) {
+                guard let owner = SchemeNode.name("entry"),
+                    let field = field(inner, list: nil, owner: owner, isEntry: true)
+                else { continue }
+                if fields.contains(where: { $0.field.name == field.name }) {
+                    inner.problem(.nameTaken, at: "field", "expected “\(field.name)” once, got it twice", "take one away")
+                }
+                fields.append(ValueType.EntryField(field: field, isRequired: inner.flag("required")))
+            }
+            return .entries(fields)
+        case "": return nil
+        case let other:
+            let types = SchemeReader.typeMembers.keys.sorted().joined(separator: ", ")
+            node.problem(
+                .memberInvalid,
+                at: "type",
+                "expected one of \(types), got “\(other.prefix(40))”",
+                isEntry ? "an entry has no entries of its own" : "correct the type"
             )
+            return nil
         }
     }
 
-    static func rule(_ reader: SchemeReader) throws(SchemeError) -> Scheme.Rule {
-        let each = reader.json["each"] == nil ? nil : try reader.name("each")
-        let demands = ["require", "forbid", "that"].filter { reader.json[$0] != nil }
-        guard demands.count == 1 else { throw reader.fail("rule", "exactly one of require, forbid and that") }
-        let demand: Scheme.Rule.Demand
-        switch demands[0] {
-        case "require": demand = .require(try reader.references("require", each: each))
-        case "forbid": demand = .forbid(try reader.references("forbid", each: each))
-        default: demand = .that(try reader.condition("that", each: each, depth: 0))
+    private func decimal(_ node: SchemeNode) -> ValueType {
+        var units: [String] = []
+        if let child = node.member("units") {
+            for element in child.elements() {
+                guard let text = element.json.text, Unit.of(text) != nil else {
+                    element.problem(
+                        .memberInvalid,
+                        "expected a unit, got \(SchemeNode.excerpt(element.json))",
+                        "there are \(Unit.all.map(\.symbol).joined(separator: ", "))"
+                    )
+                    continue
+                }
+                units.append(text)
+            }
+            if units.isEmpty { child.problem(.memberInvalid, "expected at least one unit", "name one, or take “units” away") }
         }
-        let severity = try reader.optionalText("severity") ?? "error"
-        guard sameBytes(severity, "error") || sameBytes(severity, "warning") else {
-            throw reader.fail("severity", "error or warning")
+        let (above, minimum, maximum) = (node.decimal("above"), node.decimal("minimum"), node.decimal("maximum"))
+        let kinds = Set(units.compactMap { Unit.of($0)?.kind })
+        if kinds.count > 1, minimum != nil || maximum != nil || (above?.scaled ?? 0) != 0 {
+            node.problem(
+                .typeMismatch,
+                at: "units",
+                "expected units of one kind where there are bounds other than \"above\": \"0\"",
+                "take the bounds away, or make two fields"
+            )
         }
-        return Scheme.Rule(
-            name: try reader.name("rule"),
-            at: try reader.names("at"),
-            each: each,
-            when: reader.json["when"] == nil ? nil : try reader.condition("when", each: each, depth: 0),
-            demand: demand,
-            warns: sameBytes(severity, "warning"),
-            says: try reader.text("says")
+        return .decimal(
+            units: units,
+            above: above,
+            minimum: minimum,
+            maximum: maximum,
+            decimals: node.integer("decimals", in: 0...9, or: 9)
         )
     }
 
-    private func references(_ member: String, each: Name?) throws(SchemeError) -> [FieldReference] {
-        try names(member).map { FieldReference(list: each, field: $0) }
-    }
-
-    private func condition(_ member: String, each: Name?, depth: Int) throws(SchemeError) -> Condition {
-        guard let value = json[member], value.members != nil else { throw fail(member, "a condition") }
-        return try SchemeReader(value, "\(path).\(member)").condition(each: each, depth: depth)
-    }
-
-    private func condition(each: Name?, depth: Int) throws(SchemeError) -> Condition {
-        guard depth < 16 else { throw fail("condition", "at most 16 levels of conditions") }
-        for (member, combine) in [("all", Condition.all), ("any", Condition.any)] where json[member] != nil {
-            return combine(
-                try objects(member).map { (reader) throws(SchemeError) in
-                    try reader.condition(each: each, depth: depth + 1)
-                }
+    private mutating func identifier(_ node: SchemeNode) -> ValueType {
+        var patterns: [ValueType.NamedPattern] = []
+        let nodes = node.objects("patterns", most: 50, isRequired: true)
+        if nodes.isEmpty, node.json["patterns"] != nil { node.invalid("patterns", "at least one pattern") }
+        var states = 0
+        for child in nodes {
+            guard child.isObject(of: ["name", "pattern"]) else { continue }
+            let name = child.text("name")
+            let text = child.text("pattern")
+            guard !text.isEmpty else { continue }
+            do {
+                let pattern = try Pattern(text)
+                states += pattern.stateCount
+                patterns.append(ValueType.NamedPattern(name: name, pattern: pattern))
+            } catch {
+                child.problem(
+                    .patternInvalid,
+                    at: "pattern",
+                    "\(error.message), at byte \(error.position)",
+                    "the patterns' page in docs/schemes.md has the whole language"
+                )
+            }
+        }
+        statesLeft -= states
+        if states > Pattern.mostStates || statesLeft < 0 {
+            node.problem(
+                .tooMany,
+                at: "patterns",
+                "expected patterns of at most \(Pattern.mostStates) states together, and 100,000 in the whole scheme",
+                "shorten the repetitions"
             )
         }
-        if json["not"] != nil { return .not(try condition("not", each: each, depth: depth + 1)) }
-        let reference = FieldReference(list: each, field: try name("field"))
-        if let flag = json["flag"] {
-            guard let text = flag.text else { throw fail("flag", "a flag's name") }
-            return .flag(reference, text, try self.flag("is"))
-        }
-        if let value = json["is"] { return .is(reference, value) }
-        if let value = json["isNot"] { return .not(.is(reference, value)) }
-        if let values = json["in"]?.elements { return .isIn(reference, values) }
-        if json["present"] != nil { return .present(reference, try flag("present")) }
-        throw fail("condition", "one of is, isNot, in, present, flag, all, any and not")
+        return .identifier(patterns: patterns, maximum: node.integer("maximumLength", in: 1...1_000, or: 200))
     }
 }

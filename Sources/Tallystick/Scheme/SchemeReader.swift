@@ -1,337 +1,373 @@
 import TallystickCrypto
 
 extension Scheme {
+    /// The most bytes that a scheme and its code lists have together.
+    public static let longest = 4 << 20
+    /// The most codes in a list.
+    public static let mostCodes = 20_000
+
     /// Reads a scheme from its text and its code lists' texts.
     ///
-    /// Everything it names must exist. Throws at the first fault, with its place.
+    /// Everything it names must exist, and everything in it must be reachable. Throws with every mistake it found.
     public init(scheme: [UInt8], codeLists: [(name: String, text: [UInt8])]) throws(SchemeError) {
+        let log = SchemeLog()
+        let size = codeLists.reduce(scheme.count) { $0 + $1.text.count }
+        guard size <= Scheme.longest else {
+            throw SchemeError(problems: [SchemeReader.tooLarge(size)])
+        }
         var lists: [JSONMember] = []
         for list in codeLists {
-            lists.append(JSONMember(list.name, try SchemeReader.json(list.text, at: "codes/\(list.name)")))
+            if let json = SchemeReader.json(list.text, file: SchemeReader.file(ofList: list.name), log) {
+                lists.append(JSONMember(list.name, json))
+            }
         }
-        let bundle = JSON.object([
-            JSONMember("codes", .object(lists)), JSONMember("scheme", try SchemeReader.json(scheme, at: "scheme")),
-        ])
+        let root = SchemeReader.json(scheme, file: SchemeReader.file, log)
+        guard let root else { throw SchemeError(problems: log.problems) }
         let bytes: [UInt8]
         do {
-            bytes = try bundle.canonicalBytes()
+            bytes = try JSON.object([JSONMember("codes", .object(lists)), JSONMember("scheme", root)]).canonicalBytes()
+            // Read back, so that what loads here is also read wherever its bytes are sent.
+            _ = try JSON.parseCanonical(bytes[...], depth: JSON.greatestDepth - 1)
         } catch {
-            throw SchemeError(path: "scheme", message: error.description)
+            // Not every list may have been read: what those say is more useful than what follows from it.
+            let problem = SchemeProblem(
+                .notJSON,
+                file: SchemeReader.file,
+                path: "",
+                "\(error)",
+                remedy: "write integers, and texts for all other numbers, and put conditions less deep inside each other"
+            )
+            throw SchemeError(problems: log.problems + [problem])
         }
-        // Read back, so that what loads here is also read wherever its bytes are sent.
-        try self.init(bytes: bytes)
+        try self.init(root, lists: lists, bytes: bytes, log: log)
     }
 
     /// Reads a scheme from the bytes its hash is taken of: `{"codes":{…},"scheme":{…}}` in canonical JSON.
     public init(bytes: [UInt8]) throws(SchemeError) {
+        func fail(_ message: String) -> SchemeError {
+            let remedy = "get the scheme again from where it came"
+            return SchemeError(
+                problems: [SchemeProblem(.notJSON, file: SchemeReader.file, path: "", message, remedy: remedy)]
+            )
+        }
+        guard bytes.count <= Scheme.longest else { throw SchemeError(problems: [SchemeReader.tooLarge(bytes.count)]) }
         let json: JSON
         do {
             // A record carries the bundle one level deeper.
             json = try JSON.parseCanonical(bytes[...], depth: JSON.greatestDepth - 1)
         } catch {
-            throw SchemeError(path: "bundle", message: error.description)
+            throw fail(error.description)
         }
-        try self.init(bundle: json, bytes: bytes)
+        guard let root = json["scheme"], let codes = json["codes"]?.members else {
+            throw fail("expected members “codes” and “scheme”")
+        }
+        try self.init(root, lists: codes, bytes: bytes, log: SchemeLog())
     }
 
-    private init(bundle: JSON, bytes: [UInt8]) throws(SchemeError) {
-        guard let json = bundle["scheme"], let codes = bundle["codes"]?.members else {
-            throw SchemeError(path: "bundle", message: "expected members “codes” and “scheme”")
-        }
-        let root = SchemeReader(json, "scheme")
-        var lists: [Name: CodeList] = [:]
-        for member in codes {
-            let list = try SchemeReader.codeList(member)
-            lists[list.name] = list
-        }
-        let roles = try root.objects("roles").map(SchemeReader.role)
-        let lineReaders = try root.optionalObjects("lines")
-        let lines = try lineReaders.map(SchemeReader.lines)
-        var fields = try root.objects("fields").map { (reader) throws(SchemeError) in
-            try reader.field(list: nil, owner: try reader.name("owner"), codeLists: lists)
-        }
-        for (reader, group) in zip(lineReaders, lines) {
-            for inner in try reader.objects("fields") {
-                fields.append(try inner.field(list: group.name, owner: group.owner, codeLists: lists))
-            }
-        }
-        reference = SchemeReference(
-            id: try root.name("scheme"),
-            version: try root.integer("version"),
-            hash: SHA256.hash(bytes)
-        )
-        title = try root.text("title")
-        source = try root.text("source")
-        self.roles = roles
-        self.lines = lines
-        self.fields = fields
-        rules = try root.optionalObjects("rules").map(SchemeReader.rule)
-        signatures = try root.objects("signatures").map(SchemeReader.signature)
-        handoffs = try root.objects("handoffs").map(SchemeReader.handoff)
-        checks = try root.optionalObjects("checks").map(SchemeReader.check)
-        codeLists = lists
-        self.bytes = bytes
-        var byName: [FieldKey: Field] = [:]
-        for field in fields {
-            guard byName.updateValue(field, forKey: FieldKey(list: field.list, field: field.name)) == nil else {
-                throw SchemeError(path: "scheme.fields", message: "expected “\(field.name)” once, got it twice")
-            }
-        }
-        fieldsByName = byName
-        try checkReferences()
-    }
-
-    private func checkReferences() throws(SchemeError) {
-        func require(_ holds: Bool, _ path: String, _ message: String) throws(SchemeError) {
-            guard holds else { throw SchemeError(path: path, message: message) }
-        }
-        try require(roles.filter(\.opens).count == 1, "scheme.roles", "expected exactly one role that opens")
-        try require(handoffs.count <= 16, "scheme.handoffs", "expected at most 16 handoffs, got \(handoffs.count)")
-        for field in fields {
-            try require(role(field.owner) != nil, "scheme.fields.\(field.name)", "unknown role “\(field.owner)”")
-        }
-        for group in lines {
-            try require(role(group.owner) != nil, "scheme.lines.\(group.name)", "unknown role “\(group.owner)”")
-        }
-        for signature in signatures {
-            let path = "scheme.signatures.\(signature.name)"
-            try require(role(signature.role) != nil, path, "unknown role “\(signature.role)”")
-            for name in signature.after {
-                try require(self.signature(name) != nil, path, "unknown signature “\(name)”")
-            }
-        }
-        for handoff in handoffs {
-            let path = "scheme.handoffs.\(handoff.name)"
-            try require(role(handoff.from) != nil, path, "unknown role “\(handoff.from)”")
-            try require(role(handoff.to) != nil, path, "unknown role “\(handoff.to)”")
-            try require(
-                handoff.lasts >= 60 && handoff.lasts <= handoff.longest && handoff.longest <= 86_400,
-                path,
-                "expected an offer to last 60 to 86,400 seconds"
-            )
-            for name in handoff.after {
-                try require(signature(name) != nil, path, "unknown signature “\(name)”")
-            }
-        }
-        for rule in rules {
-            let path = "scheme.rules.\(rule.name)"
-            let owners = try rule.at.map { (name) throws(SchemeError) -> Name in
-                guard let signature = signature(name) else {
-                    throw SchemeError(path: path, message: "unknown signature “\(name)”")
-                }
-                return signature.role
-            }
-            for reference in rule.references {
-                guard let field = fieldsByName[FieldKey(list: reference.list, field: reference.field)] else {
-                    throw SchemeError(path: path, message: "unknown field “\(reference)”")
-                }
-                // A signer who took the load by compact code knows no values but its own; a rule over others' could
-                // be met on the device and broken at the server.
-                try require(
-                    owners.allSatisfy { $0 == field.owner },
-                    path,
-                    "“\(reference)” belongs to \(field.owner), who does not give all of these signatures"
-                )
-            }
-        }
-        for check in checks {
-            let path = "scheme.checks.\(check.name)"
-            for reference in [check.declared, check.received] {
-                let field = fieldsByName[FieldKey(list: reference.list, field: reference.field)]
-                guard case .decimal(let units, _, _, _, _)? = field?.type, !units.isEmpty else {
-                    throw SchemeError(path: path, message: "expected “\(reference)” to be a decimal with units")
-                }
-            }
-            for name in check.at {
-                try require(signature(name) != nil, path, "unknown signature “\(name)”")
-            }
-        }
+    private init(_ root: JSON, lists: [JSONMember], bytes: [UInt8], log: SchemeLog) throws(SchemeError) {
+        var reader = SchemeReader(root, lists: lists, log: log)
+        let scheme = reader.read(bytes: bytes)
+        guard log.problems.isEmpty, let scheme else { throw SchemeError(problems: log.problems) }
+        self = scheme
     }
 }
 
-extension Scheme.Rule {
-    var references: [FieldReference] {
-        let demanded: [FieldReference] =
-            switch demand {
-            case .require(let references), .forbid(let references): references
-            case .that(let condition): condition.references
-            }
-        return demanded + (when?.references ?? [])
-    }
-}
-
-extension Condition {
-    var references: [FieldReference] {
-        switch self {
-        case .is(let reference, _), .isIn(let reference, _), .present(let reference, _), .flag(let reference, _, _):
-            [reference]
-        case .all(let conditions), .any(let conditions): conditions.flatMap(\.references)
-        case .not(let condition): condition.references
-        }
-    }
-}
-
-/// Reads one object of a scheme, remembering where it stands.
+/// Reads a scheme's parts in the order of the format's page, and then how they fit together.
 struct SchemeReader {
-    let json: JSON
-    let path: String
+    static let file = "scheme.json"
+    static func file(ofList name: String) -> String { "codes/\(name).json" }
 
-    init(_ json: JSON, _ path: String) {
-        self.json = json
-        self.path = path
+    static let members = [
+        "scheme", "version", "title", "source", "roles", "codeLists", "fields", "lines", "rules", "signatures",
+        "handoffs", "checks", "links", "cancelling", "closing", "lateEntry", "deadlines", "calendars",
+    ]
+
+    let root: SchemeNode
+    let log: SchemeLog
+    private let listMembers: [JSONMember]
+
+    var roles: [Scheme.Role] = []
+    var fields: [Scheme.Field] = []
+    var lines: [Scheme.Lines] = []
+    var rules: [Scheme.Rule] = []
+    var signatures: [Scheme.SignatureRule] = []
+    var handoffs: [Scheme.HandoffRule] = []
+    var checks: [Scheme.Check] = []
+    var links: [Scheme.LinkRule] = []
+    var cancelling: Scheme.Cancelling?
+    var closings: [Scheme.Closing] = []
+    var lateEntry: Scheme.LateEntry?
+    var deadlines: [Deadline] = []
+    var calendars: [Calendar] = []
+    var codeLists: [Name: Scheme.CodeList] = [:]
+    var fieldsByName: [Scheme.FieldKey: Scheme.Field] = [:]
+
+    /// The names of roles and stages, also of those that have other mistakes.
+    var roleNames: Set<Name> = []
+    var signatureRoles: [Name: Name] = [:]
+    var handoffRoles: [Name: (from: Name, to: Name)] = [:]
+    var declaredLists: Set<Name> = []
+    var usedLists: Set<Name> = []
+    /// How many states and conditions may still come: judging has to end in bounded time, whoever wrote the scheme.
+    var statesLeft = 100_000
+    var conditionsLeft = 5_000
+
+    init(_ json: JSON, lists: [JSONMember], log: SchemeLog) {
+        root = SchemeNode(json: json, file: SchemeReader.file, path: "", log: log)
+        listMembers = lists
+        self.log = log
     }
 
-    static func json(_ text: [UInt8], at path: String) throws(SchemeError) -> JSON {
+    static func json(_ text: [UInt8], file: String, _ log: SchemeLog) -> JSON? {
         do {
             return try JSON.parse(text)
         } catch {
-            throw SchemeError(path: path, message: error.description)
+            log.add(
+                SchemeProblem(
+                    .notJSON,
+                    file: file,
+                    path: "",
+                    error.description,
+                    remedy: "write strict JSON: no comments, no trailing commas, no doubled names, UTF-8"
+                )
+            )
+            return nil
         }
     }
 
-    func fail(_ member: String, _ expected: String) -> SchemeError {
-        SchemeError(path: "\(path).\(member)", message: "expected \(expected)")
+    static func tooLarge(_ size: Int) -> SchemeProblem {
+        SchemeProblem(
+            .tooLarge,
+            file: file,
+            path: "",
+            "expected at most \(Scheme.longest) bytes with all code lists, got \(size)",
+            remedy: "take codes or titles away that nobody needs"
+        )
     }
 
-    func text(_ member: String) throws(SchemeError) -> String {
-        guard let text = json[member]?.text, !text.isEmpty else { throw fail(member, "a text") }
-        return text
-    }
-
-    func optionalText(_ member: String) throws(SchemeError) -> String? {
-        json[member] == nil ? nil : try text(member)
-    }
-
-    func integer(_ member: String) throws(SchemeError) -> Int {
-        guard let integer = json[member]?.integer else { throw fail(member, "an integer") }
-        return integer
-    }
-
-    func integer(_ member: String, or value: Int) throws(SchemeError) -> Int {
-        json[member] == nil ? value : try integer(member)
-    }
-
-    func flag(_ member: String) throws(SchemeError) -> Bool {
-        guard let value = json[member] else { return false }
-        guard let flag = value.boolean else { throw fail(member, "true or false") }
-        return flag
-    }
-
-    func name(_ member: String) throws(SchemeError) -> Name {
-        guard let name = json[member]?.text.flatMap(Name.init) else {
-            throw fail(member, "a name of ASCII letters, digits and hyphens")
+    mutating func read(bytes: [UInt8]) -> Scheme? {
+        guard root.isObject(of: SchemeReader.members) else { return nil }
+        let id = root.name("scheme", "the scheme's id")
+        if let id, id.text.utf8.contains(where: { (0x41...0x5A).contains($0) }) {
+            root.problem(.nameInvalid, at: "scheme", "expected a lower-case id, got “\(id)”", "write it in lower case")
         }
-        return name
-    }
-
-    func names(_ member: String) throws(SchemeError) -> [Name] {
-        guard let value = json[member] else { return [] }
-        let names = (value.elements ?? []).compactMap { $0.text.flatMap(Name.init) }
-        guard let count = value.elements?.count, count == names.count else { throw fail(member, "an array of names") }
-        return names
-    }
-
-    func decimal(_ member: String) throws(SchemeError) -> DecimalNumber? {
-        guard let value = json[member] else { return nil }
-        guard let decimal = value.text.flatMap(DecimalNumber.init) else {
-            throw fail(member, "a decimal as a string, such as \"0.5\"")
+        let version = root.integer("version", in: 1...1_000_000)
+        let (title, source) = (root.text("title"), root.text("source"))
+        readCodeLists()
+        let roleNodes = root.objects("roles", most: 32, isRequired: true)
+        roleNames = Set(roleNodes.compactMap { $0.json["role"]?.text.flatMap(SchemeNode.name) })
+        let signatureNodes = root.objects("signatures", most: 64, isRequired: true)
+        for node in signatureNodes {
+            guard let name = node.json["signature"]?.text.flatMap(SchemeNode.name) else { continue }
+            signatureRoles[name] = node.json["role"]?.text.flatMap(SchemeNode.name) ?? name
         }
-        return decimal
-    }
-
-    func objects(_ member: String) throws(SchemeError) -> [SchemeReader] {
-        guard let elements = json[member]?.elements else { throw fail(member, "an array of objects") }
-        return elements.enumerated().map { SchemeReader($0.element, "\(path).\(member)[\($0.offset)]") }
-    }
-
-    func optionalObjects(_ member: String) throws(SchemeError) -> [SchemeReader] {
-        json[member] == nil ? [] : try objects(member)
-    }
-
-    static func codeList(_ member: JSONMember) throws(SchemeError) -> Scheme.CodeList {
-        let reader = SchemeReader(member.value, "codes.\(member.name)")
-        guard let members = member.value["codes"]?.members else { throw reader.fail("codes", "an object of codes") }
-        var codes: [String: Scheme.CodeList.Code] = [:]
-        for code in members {
-            guard Name(code.name) != nil, let facts = code.value.members else {
-                throw reader.fail("codes", "codes of ASCII letters and digits, got “\(code.name.prefix(64))”")
+        let handoffNodes = root.objects("handoffs", most: 16, isRequired: true)
+        for node in handoffNodes {
+            guard let name = node.json["handoff"]?.text.flatMap(SchemeNode.name) else { continue }
+            let from = node.json["from"]?.text.flatMap(SchemeNode.name)
+            let to = node.json["to"]?.text.flatMap(SchemeNode.name)
+            handoffRoles[name] = (from ?? name, to ?? name)
+            if signatureRoles[name] != nil {
+                node.problem(
+                    .nameTaken,
+                    at: "handoff",
+                    "expected a name that no signature has, got “\(name)”",
+                    "rename one of the two"
+                )
             }
-            codes[code.name] = Scheme.CodeList.Code(
-                title: code.value["title"]?.text,
-                from: code.value["from"]?.text,
-                until: code.value["until"]?.text,
-                flags: Set(facts.filter { $0.value.boolean == true }.map(\.name))
+        }
+        roles = roleNodes.compactMap { role($0) }
+        readFields()
+        readCalendars()
+        signatures = signatureNodes.compactMap { signature($0) }
+        handoffs = handoffNodes.compactMap { handoff($0) }
+        rules = root.objects("rules", most: 2_000).compactMap { rule($0) }
+        checks = root.objects("checks", most: 200).compactMap { check($0) }
+        links = root.objects("links", most: 64).compactMap { link($0) }
+        readEndings()
+        deadlines = root.objects("deadlines", most: 100).compactMap { deadline($0) }
+        checkNames()
+        checkReach()
+        for name in declaredLists.subtracting(usedLists).sorted() {
+            root.problem(
+                .codeListUnused,
+                at: "codeLists",
+                "expected a field that takes codes from “\(name)”",
+                "take the list away, or give a field \"type\": \"code\", \"list\": \"\(name)\""
             )
         }
-        let name = try reader.name("list")
-        guard sameBytes(name.text, member.name) else { throw reader.fail("list", "the name of its file") }
-        return Scheme.CodeList(name: name, title: try reader.text("title"), codes: codes)
+        guard let id else { return nil }
+        return Scheme(self, reference: SchemeReference(id: id, version: version, hash: SHA256.hash(bytes)), title, source, bytes)
     }
 
-    static func role(_ reader: SchemeReader) throws(SchemeError) -> Scheme.Role {
-        Scheme.Role(
-            name: try reader.name("role"),
-            title: try reader.text("title"),
-            opens: try reader.flag("opens"),
-            repeats: try reader.flag("repeats"),
-            closes: try reader.flag("closes")
-        )
-    }
+    // MARK: Code lists
 
-    static func lines(_ reader: SchemeReader) throws(SchemeError) -> Scheme.Lines {
-        let maximum = try reader.integer("maximum")
-        guard (1...500).contains(maximum) else { throw reader.fail("maximum", "1 to 500") }
-        return Scheme.Lines(
-            name: try reader.name("lines"),
-            owner: try reader.name("owner"),
-            title: try reader.text("title"),
-            minimum: try reader.integer("minimum", or: 0),
-            maximum: maximum
-        )
-    }
-
-    static func signature(_ reader: SchemeReader) throws(SchemeError) -> Scheme.SignatureRule {
-        Scheme.SignatureRule(
-            name: try reader.name("signature"),
-            role: try reader.name("role"),
-            title: try reader.text("title"),
-            statement: try reader.text("statement"),
-            after: try reader.names("after")
-        )
-    }
-
-    static func handoff(_ reader: SchemeReader) throws(SchemeError) -> Scheme.HandoffRule {
-        Scheme.HandoffRule(
-            name: try reader.name("handoff"),
-            from: try reader.name("from"),
-            to: try reader.name("to"),
-            title: try reader.text("title"),
-            after: try reader.names("after"),
-            lasts: try reader.integer("lasts", or: 900),
-            longest: try reader.integer("longest", or: 86_400)
-        )
-    }
-
-    static func check(_ reader: SchemeReader) throws(SchemeError) -> Scheme.Check {
-        guard let tolerance = try reader.decimal("tolerancePercent"), tolerance.scaled >= 0,
-            tolerance.scaled <= 100 * DecimalNumber.power(9), tolerance.fractionDigits <= 3
-        else {
-            throw reader.fail("tolerancePercent", "0 to 100 with at most three decimals, as a string")
+    private mutating func readCodeLists() {
+        declaredLists = Set(root.names("codeLists", "the name of a code list"))
+        let given = Set(listMembers.compactMap { SchemeNode.name($0.name) })
+        for name in declaredLists.subtracting(given).sorted() {
+            root.problem(
+                .codeListMissing,
+                at: "codeLists",
+                "expected a file codes/\(name).json",
+                "write the file, or take “\(name)” out of “codeLists”"
+            )
         }
-        return Scheme.Check(
-            name: try reader.name("check"),
-            at: try reader.names("at"),
-            declared: try reader.reference("declared"),
-            received: try reader.reference("received"),
-            tolerancePercent: tolerance,
-            says: try reader.text("says")
-        )
+        for member in listMembers {
+            let file = SchemeReader.file(ofList: String(member.name.prefix(64)))
+            let node = SchemeNode(json: member.value, file: file, path: "", log: log)
+            if let list = codeList(node, named: member.name) { codeLists[list.name] = list }
+            if let name = SchemeNode.name(member.name), !declaredLists.contains(name) {
+                node.problem(
+                    .codeListUnused,
+                    "expected “codeLists” in scheme.json to have “\(name)”",
+                    "add the name there, or take the file away"
+                )
+            }
+        }
     }
 
-    func reference(_ member: String) throws(SchemeError) -> FieldReference {
-        guard let reference = json[member]?.text.flatMap(FieldReference.init) else {
-            throw fail(member, "a field name or lines/*/field")
+    private func codeList(_ node: SchemeNode, named file: String) -> Scheme.CodeList? {
+        guard node.isObject(of: ["list", "title", "source", "codes"]) else { return nil }
+        guard let name = node.name("list", "the name of the list") else { return nil }
+        if !sameBytes(name.text, file) { node.invalid("list", "the name of its file, “\(file.prefix(64))”") }
+        _ = node.optionalText("source")
+        guard let members = node.json["codes"]?.members, !members.isEmpty else {
+            node.invalid("codes", "an object of codes", "write {\"A1\": {}, …}")
+            return nil
         }
-        return reference
+        guard members.count <= Scheme.mostCodes else {
+            let got = "expected at most \(Scheme.mostCodes) codes, got \(members.count)"
+            node.problem(.tooMany, at: "codes", got, "divide the list, or take a pattern instead")
+            return nil
+        }
+        var codes: [String: Scheme.CodeList.Code] = [:]
+        codes.reserveCapacity(members.count)
+        for member in members {
+            let facts = SchemeNode(
+                json: member.value,
+                file: node.file,
+                path: "codes.\(member.name.prefix(64))",
+                log: node.log
+            )
+            guard Name(member.name) != nil, let own = member.value.members else {
+                facts.problem(
+                    .nameInvalid,
+                    "expected a code of ASCII letters, digits, -, _ and . with an object of facts",
+                    "write it like \"A1\": {}"
+                )
+                continue
+            }
+            var flags: Set<String> = []
+            for fact in own where !["title", "from", "until"].contains(where: { sameBytes($0, fact.name) }) {
+                guard let isSet = fact.value.boolean, SchemeNode.name(fact.name) != nil else {
+                    facts.invalid(String(fact.name.prefix(64)), "a flag: a name that is true or false")
+                    continue
+                }
+                if isSet { flags.insert(fact.name) }
+            }
+            codes[member.name] = Scheme.CodeList.Code(
+                title: facts.optionalText("title"),
+                from: member.value["from"] == nil ? nil : facts.day("from"),
+                until: member.value["until"] == nil ? nil : facts.day("until"),
+                flags: flags
+            )
+        }
+        return Scheme.CodeList(name: name, title: node.text("title"), codes: codes)
+    }
+
+    // MARK: Stages and roles that are named
+
+    /// The role, if there is one of this name; a mistake where there is not.
+    @discardableResult
+    func isRole(_ name: Name, _ node: SchemeNode, at member: String) -> Bool {
+        if roleNames.contains(name) { return true }
+        node.problem(
+            .unknownRole,
+            at: member,
+            "expected a role, got “\(name)”",
+            "there are \(roleNames.sorted().map(\.text).joined(separator: ", "))"
+        )
+        return false
+    }
+
+    /// The role that acts at a stage: who signs, or who hands over.
+    func actor(at stage: Name) -> Name? { signatureRoles[stage] ?? handoffRoles[stage]?.from }
+
+    @discardableResult
+    func isStage(_ name: Name, _ node: SchemeNode, at member: String) -> Bool {
+        if actor(at: name) != nil { return true }
+        let all = (Array(signatureRoles.keys) + Array(handoffRoles.keys)).sorted().map(\.text)
+        node.problem(
+            .unknownStage,
+            at: member,
+            "expected a signature or a handoff, got “\(name)”",
+            "there are \(all.joined(separator: ", "))"
+        )
+        return false
+    }
+
+    func stages(_ member: String, of node: SchemeNode, isRequired: Bool = false) -> [Name] {
+        if isRequired, node.json[member] == nil { node.missing(member, "an array of signatures and handoffs") }
+        return node.names(member, "the name of a signature or a handoff").filter { isStage($0, node, at: member) }
+    }
+
+    func rolesNamed(_ member: String, of node: SchemeNode) -> [Name] {
+        node.names(member, "the name of a role").filter { isRole($0, node, at: member) }
+    }
+
+    func guards(_ node: SchemeNode) -> [Scheme.Guard] {
+        guard let member = node.member("after") else { return [] }
+        return member.elements().compactMap { element in
+            if element.json.text != nil {
+                guard let stage = element.name("the name of a signature or a handoff"),
+                    isStage(stage, element, at: "")
+                else { return nil }
+                return Scheme.Guard(stage: stage, isOptional: false)
+            }
+            guard element.isObject(of: ["stage", "missing"]), let stage = element.name("stage"),
+                isStage(stage, element, at: "stage")
+            else { return nil }
+            let missing = element.text("missing")
+            if !sameBytes(missing, "warning") { element.invalid("missing", "“warning”") }
+            return Scheme.Guard(stage: stage, isOptional: true)
+        }
+    }
+}
+
+extension Scheme {
+    fileprivate init(
+        _ reader: SchemeReader,
+        reference: SchemeReference,
+        _ title: String,
+        _ source: String,
+        _ bytes: [UInt8]
+    ) {
+        self.reference = reference
+        self.title = title
+        self.source = source
+        roles = reader.roles
+        fields = reader.fields
+        lines = reader.lines
+        rules = reader.rules
+        signatures = reader.signatures
+        handoffs = reader.handoffs
+        checks = reader.checks
+        links = reader.links
+        cancelling = reader.cancelling
+        closings = reader.closings
+        lateEntry = reader.lateEntry
+        deadlines = reader.deadlines
+        calendars = reader.calendars
+        codeLists = reader.codeLists
+        self.bytes = bytes
+        fieldsByName = reader.fieldsByName
+        var byStage: [Name: [Rule]] = [:]
+        for rule in reader.rules {
+            for stage in rule.at { byStage[stage, default: []].append(rule) }
+        }
+        rulesByStage = byStage
+        otherRolesByStage = Scheme.owners(of: reader.rules, reader.checks, reader.fieldsByName)
+        signaturesByName = Dictionary(reader.signatures.map { ($0.name, $0) }) { first, _ in first }
     }
 }

@@ -4,6 +4,7 @@ extension Scheme {
     /// Gives the value as events carry it, or what is wrong with the text. Whether the value is one the field can have
     /// is for `fault(of:in:on:)`.
     public func value(typed text: String, for field: Field) -> ValueReading {
+        if case .entries = field.type { return Scheme.entries(typed: text) }
         guard field.many != nil else { return single(text, for: field) }
         var values: [JSON] = []
         for part in text.split(separator: ",") {
@@ -26,6 +27,7 @@ extension Scheme {
     private func single(_ text: String, for field: Field) -> ValueReading {
         switch field.type {
         case .text, .identifier, .date: return .value(.string(text))
+        case .entries: return Scheme.entries(typed: text)
         case .code(let list):
             // Waste codes are often written in pairs: 17 09 04.
             let joined = text.filter { $0 != " " && $0 != "*" }
@@ -57,6 +59,14 @@ extension Scheme {
         }
     }
 
+    /// Entries are typed as the JSON they are.
+    private static func entries(typed text: String) -> ValueReading {
+        guard let json = try? JSON.parse(Array(text.utf8)), json.elements != nil else {
+            return .fault("expected entries as JSON, such as [{\"name\":\"lead\"}], got “\(text.prefix(80))”")
+        }
+        return .value(json)
+    }
+
     private static func trimmed(_ text: Substring) -> String {
         var text = text
         while text.first == " " { text.removeFirst() }
@@ -70,10 +80,11 @@ extension Scheme {
         case .null: "none"
         case .boolean(let value): value ? "yes" : "no"
         case .number(let text), .string(let text): text
-        case .array(let elements): elements.map { text(of: $0) }.joined(separator: ", ")
+        case .array(let elements):
+            elements.map { text(of: $0) }.joined(separator: elements.contains { $0.members != nil } ? "; " : ", ")
         case .object(let members):
             if let quantity = Quantity(value) {
-                "\(quantity.amount) \(quantity.unit)"
+                "\(quantity.amount) \(quantity.unit.symbol)"
             } else {
                 members.map { "\($0.name): \(text(of: $0.value))" }.joined(separator: ", ")
             }

@@ -22,6 +22,8 @@ public enum ValueType: Sendable {
     case code(list: Name)
     /// A text that follows one of some patterns.
     case identifier(patterns: [NamedPattern], maximum: Int)
+    /// A list inside a value: objects of these fields.
+    case entries([EntryField])
 
     /// A pattern and what it is called.
     public struct NamedPattern: Sendable {
@@ -29,6 +31,14 @@ public enum ValueType: Sendable {
         public let name: String
         /// The pattern.
         public let pattern: Pattern
+    }
+
+    /// A field of the entries of a list.
+    public struct EntryField: Sendable {
+        /// The field, which has neither lines nor corrections of its own.
+        public let field: Scheme.Field
+        /// Whether an entry cannot be without it.
+        public let isRequired: Bool
     }
 }
 
@@ -90,7 +100,25 @@ extension Scheme {
                 return "expected one of these forms: \(patterns.map(\.name).joined(separator: ", "))"
             }
             return nil
+        case .entries(let fields): return entryFault(of: value, fields: fields, on: day)
         }
+    }
+
+    private func entryFault(of value: JSON, fields: [ValueType.EntryField], on day: String) -> String? {
+        guard let members = value.members, !members.isEmpty else {
+            return "expected entries as objects of \(fields.map(\.field.name.text).joined(separator: ", "))"
+        }
+        for member in members {
+            guard let field = fields.first(where: { sameBytes($0.field.name.text, member.name) })?.field else {
+                return "expected \(fields.map(\.field.name.text).joined(separator: ", ")) in an entry, got "
+                    + "“\(member.name.prefix(64))”"
+            }
+            if let fault = fault(of: member.value, in: field, on: day) { return "\(field.name): \(fault)" }
+        }
+        for field in fields where field.isRequired && value[field.field.name.text] == nil {
+            return "expected \(field.field.name) in each entry"
+        }
+        return nil
     }
 
     /// Controls but line feed and tab, and the bidirectional overrides and isolates (Unicode Standard Annex 9).
@@ -105,27 +133,31 @@ extension Scheme {
     private func decimalFault(of value: JSON, type: ValueType) -> String? {
         guard case .decimal(let units, let above, let minimum, let maximum, let decimals) = type else { return nil }
         let amount: DecimalNumber
-        var factor: Int128 = 1
+        var unit: Unit?
         if units.isEmpty {
             guard let decimal = value.text.flatMap(DecimalNumber.init) else {
                 return "expected a decimal as a text, such as 12.340"
             }
             amount = decimal
         } else {
-            guard let quantity = Quantity(value), units.contains(where: { sameBytes($0, quantity.unit) }) else {
+            guard let quantity = Quantity(value), units.contains(where: { sameBytes($0, quantity.unit.symbol) }) else {
                 return "expected an amount with a unit of \(units.joined(separator: ", ")), such as 12.340 \(units[0])"
             }
             amount = quantity.amount
-            factor = quantity.factor
+            unit = quantity.unit
         }
         guard amount.fractionDigits <= decimals else {
             return "expected at most \(decimals) digits after the point, got \(amount.fractionDigits)"
         }
-        let unit = units.first.flatMap { MassUnit.milligrams[$0] } ?? 1
-        let size = amount.scaled * factor
-        if let above, size <= above.scaled * unit { return "expected more than \(above), got \(amount)" }
-        if let minimum, size < minimum.scaled * unit { return "expected \(minimum) or more, got \(amount)" }
-        if let maximum, size > maximum.scaled * unit { return "expected \(maximum) or less, got \(amount)" }
+        let first = units.first.flatMap { Unit.of($0) }
+        // Where a field has units of several kinds its only bound is zero, which is the same in all of them.
+        let scale = first?.factor ?? 1
+        let size = amount.scaled * (unit?.factor ?? 1)
+        let symbol = first.map { " \($0.symbol)" } ?? ""
+        let got = "\(amount)\(unit.map { " \($0.symbol)" } ?? "")"
+        if let above, size <= above.scaled * scale { return "expected more than \(above)\(symbol), got \(got)" }
+        if let minimum, size < minimum.scaled * scale { return "expected \(minimum)\(symbol) or more, got \(got)" }
+        if let maximum, size > maximum.scaled * scale { return "expected \(maximum)\(symbol) or less, got \(got)" }
         return nil
     }
 
@@ -137,27 +169,4 @@ extension Scheme {
         let numbers = parts.compactMap { Int(String(decoding: Array($0), as: UTF8.self)) }
         return numbers.count == 3 && Timestamp.isDate(year: numbers[0], month: numbers[1], day: numbers[2])
     }
-}
-
-/// An amount of mass with its unit, as a value of a field.
-public struct Quantity: Sendable {
-    /// The amount as it was entered.
-    public let amount: DecimalNumber
-    /// The unit: mg, g, kg or t.
-    public let unit: String
-    let factor: Int128
-
-    /// Reads `{"amount":"12.340","unit":"t"}`, or nil.
-    public init?(_ json: JSON) {
-        guard let members = json.members, members.count == 2,
-            let amount = json["amount"]?.text.flatMap(DecimalNumber.init), let unit = json["unit"]?.text,
-            unit.utf8.allSatisfy({ $0 < 0x80 }), let factor = MassUnit.milligrams[unit]
-        else { return nil }
-        self.amount = amount
-        self.unit = unit
-        self.factor = factor
-    }
-
-    /// The amount in milligrams times 10^9.
-    var scaledMilligrams: Int128 { amount.scaled * factor }
 }

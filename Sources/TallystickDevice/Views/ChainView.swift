@@ -249,6 +249,7 @@ extension Awaited {
         case .offer(let offer): "It waits for the giver's device to send offer \(offer.short) to the server."
         case .opening: "It waits for the opening of the chain to reach the server."
         case .signature(let name): "It waits for the signature “\(name)” to reach the server."
+        case .handoff(let name): "It waits for the taker of the handoff “\(name)” to reach the server."
         }
     }
 }

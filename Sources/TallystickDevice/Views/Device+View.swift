@@ -186,15 +186,15 @@ private struct ViewBuilder {
         }
         let order = (state.scheme?.fields ?? []).enumerated().map { ($0.element.list, $0.element.name, $0.offset) }
         var fields: [(place: Int, field: ChainView.Field)] = []
-        for (key, slot) in state.slots where key.leg == leg.event {
+        for (path, slot) in state.slots[leg.event] ?? [:] {
             guard let shown = slot.shown, shown.value != nil || slot.isInConflict else { continue }
             let value = shown.value ?? .null
-            let field = state.scheme?.field(key.path)
+            let field = state.scheme?.field(path)
             fields.append(
                 (
-                    place: order.first { $0.0 == key.path.line?.list && $0.1 == key.path.field }?.2 ?? order.count,
+                    place: order.first { $0.0 == path.line?.list && $0.1 == path.field }?.2 ?? order.count,
                     field: ChainView.Field(
-                        path: key.path,
+                        path: path,
                         title: field?.title,
                         value: value,
                         codeTitles: codeTitles(of: value, in: field),

@@ -32,7 +32,7 @@ package enum StateSummary {
     }
 
     private static func leg(_ leg: ChainState.Leg, in state: ChainState) -> JSON {
-        let slots = state.slots.filter { $0.key.leg == leg.event }.sorted { $0.key.path < $1.key.path }
+        let slots = (state.slots[leg.event] ?? [:]).sorted { $0.key < $1.key }
         return .members([
             ("device", .string(leg.device.description)),
             ("event", .string(leg.event.hex)),
@@ -42,7 +42,7 @@ package enum StateSummary {
             ("party", .string(leg.party.description)),
             ("received", leg.received.map { .string($0.hex) }),
             ("role", .string(leg.role.text)),
-            ("values", .object(slots.map { JSONMember($0.key.path.description, values(of: $0.value)) })),
+            ("values", .object(slots.map { JSONMember($0.key.description, values(of: $0.value)) })),
         ])
     }
 

@@ -1,0 +1,503 @@
+extension SchemeReader {
+    // MARK: Rules
+
+    mutating func rule(_ node: SchemeNode) -> Scheme.Rule? {
+        let members = ["rule", "at", "each", "when", "require", "forbid", "that", "severity", "says"]
+        guard node.isObject(of: members), let name = node.name("rule") else { return nil }
+        let at = stages("at", of: node, isRequired: true)
+        let each = node.json["each"] == nil ? nil : node.name("each", "the name of lines")
+        if let each, !isLines(each, node, at: "each") { return nil }
+        let warns = severity(node)
+        let when = node.member("when").flatMap { condition($0, each: each, isInside: each != nil, depth: 0) }
+        let demands = ["require", "forbid", "that"].filter { node.json[$0] != nil }
+        let says = node.text("says")
+        guard demands.count == 1 else {
+            node.problem(
+                .memberInvalid,
+                "expected exactly one of require, forbid and that",
+                "say what has to be so once “when” holds"
+            )
+            return nil
+        }
+        let demand: Scheme.Rule.Demand
+        if let that = node.member("that") {
+            guard let condition = condition(that, each: each, isInside: each != nil, depth: 0) else { return nil }
+            demand = .that(condition)
+        } else {
+            let references = node.member(demands[0])?.elements().compactMap { reference($0, each: each) } ?? []
+            if references.isEmpty { node.invalid(demands[0], "at least one field") }
+            demand = demands[0] == "require" ? .require(references) : .forbid(references)
+        }
+        let rule = Scheme.Rule(
+            name: name,
+            at: at,
+            each: each,
+            when: when,
+            demand: demand,
+            warns: warns,
+            says: says
+        )
+        checkOwners(of: rule, node)
+        return rule
+    }
+
+    private func severity(_ node: SchemeNode, or value: Bool = false) -> Bool {
+        guard let text = node.optionalText("severity") else { return value }
+        guard sameBytes(text, "error") || sameBytes(text, "warning") else {
+            node.invalid("severity", "“error” or “warning”")
+            return value
+        }
+        return sameBytes(text, "warning")
+    }
+
+    func isLines(_ name: Name, _ node: SchemeNode, at member: String) -> Bool {
+        if lines.contains(where: { $0.name == name }) { return true }
+        let all = lines.map(\.name.text).joined(separator: ", ")
+        node.problem(
+            .unknownLines,
+            at: member,
+            "expected lines, got “\(name)”",
+            all.isEmpty ? "the scheme has none" : "there are \(all)"
+        )
+        return false
+    }
+
+    /// Who took the load by compact code knows no values but its own: a refusal over others' values could be met on
+    /// the device and not at the server.
+    private func checkOwners(of rule: Scheme.Rule, _ node: SchemeNode) {
+        guard !rule.warns else { return }
+        let actors = Set(rule.at.compactMap { actor(at: $0) })
+        if actors.count > 1 {
+            let names = actors.sorted().map(\.text).joined(separator: ", ")
+            node.problem(
+                .memberInvalid,
+                at: "at",
+                "expected stages of one role, got those of \(names)",
+                "write a rule for each role, or let it warn"
+            )
+            return
+        }
+        guard let actor = actors.first else { return }
+        var owners: [(name: String, role: Name)] = rule.references.compactMap { reference in
+            fieldsByName[Scheme.FieldKey(list: reference.list, field: reference.field)].map {
+                (reference.description, $0.owner)
+            }
+        }
+        if let each = rule.each, let group = lines.first(where: { $0.name == each }) {
+            owners.append((each.text, group.owner))
+        }
+        owners += rule.signatures.compactMap { name in signatureRoles[name].map { (name.text, $0) } }
+        for owner in owners where owner.role != actor {
+            node.problem(
+                .fieldOfOtherRole,
+                "expected what the \(actor) says itself, got “\(owner.name)” of the \(owner.role)",
+                "let the rule warn (\"severity\": \"warning\"), or give the \(actor) a field of its own"
+            )
+        }
+    }
+
+    // MARK: References
+
+    /// The field under this member: `name`, or `lines/*/name`.
+    func reference(_ member: String, of node: SchemeNode) -> FieldReference? {
+        guard let child = node.member(member) else {
+            node.missing(member, "a field")
+            return nil
+        }
+        guard let reference = child.json.text.flatMap(FieldReference.init) else {
+            node.invalid(member, "a field name or lines/*/field")
+            return nil
+        }
+        return isKnown(reference, child) ? reference : nil
+    }
+
+    /// The field that the node's own text names, of a row where there is one: `name`, or `/name` for one outside.
+    private func reference(_ node: SchemeNode, each: Name?) -> FieldReference? {
+        guard let text = node.json.text else {
+            node.problem(.memberInvalid, "expected the name of a field", "write it in quotes")
+            return nil
+        }
+        let isOutside = text.utf8.first == UInt8(ascii: "/")
+        guard let name = SchemeNode.name(isOutside ? String(text.dropFirst()) : text) else {
+            node.problem(.nameInvalid, "expected the name of a field, got “\(text.prefix(64))”", "correct the name")
+            return nil
+        }
+        let reference = FieldReference(list: isOutside ? nil : each, field: name)
+        return isKnown(reference, node) ? reference : nil
+    }
+
+    private func isKnown(_ reference: FieldReference, _ node: SchemeNode) -> Bool {
+        if fieldsByName[Scheme.FieldKey(list: reference.list, field: reference.field)] != nil { return true }
+        let near = fields.filter { $0.list == reference.list }.map(\.name.text)
+        let place = reference.list.map { "of the lines “\($0)”" } ?? "outside lines"
+        let names = near.prefix(40).joined(separator: ", ")
+        node.problem(
+            .unknownField,
+            "expected a field \(place), got “\(reference.field)”",
+            near.isEmpty ? "there are none" : "there are \(names)\(near.count > 40 ? "…" : "")"
+        )
+        return false
+    }
+
+    // MARK: Conditions
+
+    private static let operators = [
+        "is", "isNot", "in", "present", "flag", "form", "above", "atLeast", "below", "atMost",
+    ]
+
+    /// Reads a condition.
+    ///
+    /// - Parameters:
+    ///   - each: The lines whose rows its fields are of.
+    ///   - isInside: Whether it already stands inside rows, where there are no others to go through.
+    mutating func condition(_ node: SchemeNode, each: Name?, isInside: Bool, depth: Int) -> Condition? {
+        conditionsLeft -= 1
+        guard conditionsLeft >= 0 else {
+            if conditionsLeft == -1 {
+                node.problem(.tooMany, "expected at most 5,000 conditions in a scheme", "divide the scheme")
+            }
+            return nil
+        }
+        guard depth < 16 else {
+            node.problem(.tooDeep, "expected at most 16 conditions inside each other", "put them beside each other")
+            return nil
+        }
+        guard let members = node.json.members else {
+            node.problem(.memberInvalid, "expected a condition, got \(SchemeNode.excerpt(node.json))", "write {…}")
+            return nil
+        }
+        for (member, combine) in [("all", Condition.all), ("any", Condition.any)] where node.json[member] != nil {
+            guard node.isObject(of: [member]) else { return nil }
+            let parts = node.objects(member, most: 500)
+            if parts.isEmpty { node.invalid(member, "at least one condition") }
+            var conditions: [Condition] = []
+            for part in parts {
+                if let condition = condition(part, each: each, isInside: isInside, depth: depth + 1) {
+                    conditions.append(condition)
+                }
+            }
+            return conditions.count == parts.count ? combine(conditions) : nil
+        }
+        if let inner = node.member("not") {
+            guard node.isObject(of: ["not"]) else { return nil }
+            return condition(inner, each: each, isInside: isInside, depth: depth + 1).map { .not($0) }
+        }
+        for (member, make) in [("some", Condition.some), ("every", Condition.every)] where node.json[member] != nil {
+            guard node.isObject(of: [member, "where"]), let list = node.name(member, "lines"),
+                isLines(list, node, at: member)
+            else { return nil }
+            guard !isInside else {
+                node.problem(
+                    .tooDeep,
+                    at: member,
+                    "expected no rows inside rows",
+                    "judge the other lines in a rule of their own"
+                )
+                return nil
+            }
+            guard let inner = node.member("where") else {
+                node.missing("where", "a condition")
+                return nil
+            }
+            return condition(inner, each: list, isInside: true, depth: depth + 1).map { make(list, $0) }
+        }
+        if node.json["signed"] != nil {
+            guard node.isObject(of: ["signed"]), let name = node.name("signed", "a signature") else { return nil }
+            guard signatureRoles[name] != nil else {
+                node.problem(
+                    .unknownStage,
+                    at: "signed",
+                    "expected a signature, got “\(name)”",
+                    "there are \(signatureRoles.keys.sorted().map(\.text).joined(separator: ", "))"
+                )
+                return nil
+            }
+            return .signed(name)
+        }
+        let given = SchemeReader.operators.filter { node.json[$0] != nil }
+        guard node.json["field"] != nil, !given.isEmpty else {
+            let all = (["field with one of"] + SchemeReader.operators).joined(separator: " ")
+            node.problem(
+                .memberInvalid,
+                "expected \(all); or some, every, signed, all, any, not",
+                "got the members \(members.prefix(8).map { String($0.name.prefix(40)) }.joined(separator: ", "))"
+            )
+            return nil
+        }
+        return comparison(node, each: each)
+    }
+
+    private func comparison(_ node: SchemeNode, each: Name?) -> Condition? {
+        guard let reference = node.member("field").flatMap({ reference($0, each: each) }),
+            let field = fieldsByName[Scheme.FieldKey(list: reference.list, field: reference.field)]
+        else { return nil }
+        let hasFlag = node.json["flag"] != nil
+        let given = SchemeReader.operators.filter { node.json[$0] != nil && !(hasFlag && $0 == "is") }
+        guard given.count == 1, node.isObject(of: ["field"] + given + (hasFlag ? ["is"] : [])) else {
+            node.problem(.memberInvalid, "expected one comparison, got \(given.joined(separator: ", "))", "write two conditions")
+            return nil
+        }
+        switch given[0] {
+        case "flag": return flag(node, reference, field)
+        case "form":
+            let form = node.text("form")
+            guard case .identifier(let patterns, _) = field.type, field.many == nil else {
+                node.problem(.typeMismatch, at: "field", "expected an identifier, got “\(reference)”", "name another field")
+                return nil
+            }
+            if !patterns.contains(where: { sameBytes($0.name, form) }) {
+                let names = patterns.map { "“\($0.name)”" }.joined(separator: ", ")
+                node.problem(.unknownCode, at: "form", "expected a pattern's name, got “\(form)”", "there are \(names)")
+            }
+            return .form(reference, form)
+        case "present": return .present(reference, node.flag("present"))
+        case "in":
+            let values = node.json["in"]?.elements ?? []
+            if values.isEmpty { node.invalid("in", "an array of values") }
+            for value in values { check(value, of: field, reference, node, at: "in") }
+            return .isIn(reference, values)
+        case "is", "isNot":
+            guard let value = node.json[given[0]] else { return nil }
+            if let child = node.member(given[0]), child.json["field"] != nil, child.isObject(of: ["field"]) {
+                guard let other = child.member("field").flatMap({ self.reference($0, each: each) }) else { return nil }
+                return given[0] == "is" ? .same(reference, other) : .not(.same(reference, other))
+            }
+            check(value, of: field, reference, node, at: given[0])
+            return given[0] == "is" ? .is(reference, value) : .not(.is(reference, value))
+        default:
+            guard let how = Condition.Comparison(rawValue: given[0]) else { return nil }
+            return order(node, reference, field, how, each: each)
+        }
+    }
+
+    private func flag(_ node: SchemeNode, _ reference: FieldReference, _ field: Scheme.Field) -> Condition? {
+        let flag = node.text("flag")
+        guard case .code(let list) = field.type else {
+            node.problem(.typeMismatch, at: "field", "expected a field of codes, got “\(reference)”", "name another field")
+            return nil
+        }
+        if let codes = codeLists[list]?.codes, !codes.values.contains(where: { $0.flags.contains(flag) }) {
+            node.problem(
+                .unknownCode,
+                at: "flag",
+                "expected a flag that a code of “\(list)” has, got “\(flag)”",
+                "correct the flag, or set it in codes/\(list).json"
+            )
+        }
+        return .flag(reference, flag, node.flag("is", or: true))
+    }
+
+    /// Whether a value is one the field can have, bounds apart; several values are compared as a whole.
+    private func check(_ value: JSON, of field: Scheme.Field, _ reference: FieldReference, _ node: SchemeNode, at member: String) {
+        func fits(_ value: JSON) -> Bool {
+            switch field.type {
+            case .text, .identifier: value.text != nil
+            case .integer: value.integer != nil
+            case .boolean: value.boolean != nil
+            case .date: value.text.map(Scheme.isDay) ?? false
+            case .datetime: value.text.map { Timestamp($0) != nil } ?? false
+            case .decimal(let units, _, _, _, _):
+                units.isEmpty ? value.text.flatMap(DecimalNumber.init) != nil : Quantity(value) != nil
+            case .code(let list): value.text.map { codeLists[list]?.code($0) != nil || codeLists[list] == nil } ?? false
+            case .entries: value.members != nil
+            }
+        }
+        let values = field.many == nil ? [value] : value.elements ?? []
+        guard !values.isEmpty, values.allSatisfy(fits) else {
+            node.problem(
+                .typeMismatch,
+                at: member,
+                "expected a value that “\(reference)” can have, got \(SchemeNode.excerpt(value))",
+                field.many == nil ? "correct the value" : "write the whole list, or ask for a flag"
+            )
+            return
+        }
+    }
+
+    private func order(
+        _ node: SchemeNode,
+        _ reference: FieldReference,
+        _ field: Scheme.Field,
+        _ how: Condition.Comparison,
+        each: Name?
+    ) -> Condition? {
+        guard field.many == nil, let kind = field.type.order else {
+            node.problem(
+                .typeMismatch,
+                at: "field",
+                "expected a number, an amount, a date or a datetime, got “\(reference)”",
+                "name another field"
+            )
+            return nil
+        }
+        guard let value = node.json[how.rawValue] else { return nil }
+        if value["field"] != nil, let child = node.member(how.rawValue), child.isObject(of: ["field"]) {
+            guard let other = child.member("field").flatMap({ self.reference($0, each: each) }),
+                let otherField = fieldsByName[Scheme.FieldKey(list: other.list, field: other.field)]
+            else { return nil }
+            if otherField.many != nil || otherField.type.order != kind {
+                node.problem(
+                    .typeMismatch,
+                    at: how.rawValue,
+                    "expected a field that compares with “\(reference)”, got “\(other)”",
+                    "name a field of the same type"
+                )
+            }
+            return .compare(reference, how, .field(other))
+        }
+        check(value, of: field, reference, node, at: how.rawValue)
+        return .compare(reference, how, .value(value))
+    }
+
+    // MARK: Checks
+
+    func isAmount(_ reference: FieldReference) -> Bool {
+        guard let field = fieldsByName[Scheme.FieldKey(list: reference.list, field: reference.field)] else {
+            return true  // Noted already.
+        }
+        switch field.type {
+        case .decimal, .integer: return field.many == nil
+        default: return false
+        }
+    }
+
+    mutating func check(_ node: SchemeNode) -> Scheme.Check? {
+        let isSum = node.json["whole"] != nil || node.json["parts"] != nil
+        let members =
+            isSum
+            ? ["check", "at", "each", "whole", "parts", "when", "severity", "says"]
+            : ["check", "at", "each", "declared", "received", "tolerancePercent", "tolerance", "when", "says"]
+        guard node.isObject(of: members), let name = node.name("check") else { return nil }
+        let at = stages("at", of: node, isRequired: true)
+        let says = node.text("says")
+        return isSum
+            ? sum(node, name: name, at: at, says: says) : difference(node, name: name, at: at, says: says)
+    }
+
+    private mutating func difference(_ node: SchemeNode, name: Name, at: [Name], says: String) -> Scheme.Check? {
+        if node.json["declared"] == nil || node.json["received"] == nil {
+            node.problem(
+                .amountsMissing,
+                "expected “declared” and “received”, or “whole” and “parts”",
+                "name the two fields that are compared"
+            )
+            return nil
+        }
+        guard let declared = reference("declared", of: node), let received = reference("received", of: node) else {
+            return nil
+        }
+        for (member, reference) in [("declared", declared), ("received", received)] where !isAmount(reference) {
+            node.problem(
+                .amountsMissing,
+                at: member,
+                "expected an amount, got “\(reference)”",
+                "name a decimal or a whole number"
+            )
+        }
+        if hasUnits(declared) != hasUnits(received) {
+            node.problem(
+                .typeMismatch,
+                at: "received",
+                "expected both with units or both without",
+                "compare fields of the same type"
+            )
+        }
+        let isEach = node.flag("each")
+        if isEach, declared.list == nil || received.list == nil {
+            node.problem(
+                .memberInvalid,
+                at: "each",
+                "expected two fields of lines",
+                "write them as lines/*/field, or take “each” away"
+            )
+        }
+        let when = node.member("when").flatMap {
+            condition($0, each: isEach ? declared.list : nil, isInside: isEach, depth: 0)
+        }
+        let percent = node.decimal("tolerancePercent")
+        let amount = node.decimal("tolerance")
+        if let percent, percent.scaled < 0 || percent.scaled > 100 * DecimalNumber.power(9) || percent.fractionDigits > 3 {
+            node.invalid("tolerancePercent", "0 to 100 with at most three decimals, as a text")
+        }
+        if let amount, amount.scaled < 0 { node.invalid("tolerance", "0 or more, as a text") }
+        let given = ["tolerancePercent", "tolerance"].filter { node.json[$0] != nil }
+        guard given.count == 1 else {
+            node.problem(
+                .memberInvalid,
+                "expected one of tolerancePercent and tolerance",
+                "write \"tolerance\": \"0\" for no difference at all"
+            )
+            return nil
+        }
+        guard let tolerance = percent.map({ Scheme.Check.Tolerance.percent($0) }) ?? amount.map({ .amount($0) }) else {
+            return nil
+        }
+        return Scheme.Check(
+            name: name,
+            at: at,
+            when: when,
+            kind: .difference(declared: declared, received: received, tolerance, isEach: isEach),
+            warns: true,
+            says: says
+        )
+    }
+
+    private func hasUnits(_ reference: FieldReference) -> Bool {
+        let field = fieldsByName[Scheme.FieldKey(list: reference.list, field: reference.field)]
+        guard case .decimal(let units, _, _, _, _)? = field?.type else { return false }
+        return !units.isEmpty
+    }
+
+    private mutating func sum(_ node: SchemeNode, name: Name, at: [Name], says: String) -> Scheme.Check? {
+        let each = node.json["each"] == nil ? nil : node.name("each", "the name of lines")
+        if let each, !isLines(each, node, at: "each") { return nil }
+        guard let whole = node.member("whole").flatMap({ reference($0, each: each) }), let parts = node.member("parts")
+        else {
+            node.problem(.amountsMissing, "expected “whole” and “parts”", "name the field and those that add up to it")
+            return nil
+        }
+        let references = parts.elements().compactMap { reference($0, each: each) }
+        if references.isEmpty { node.invalid("parts", "at least one field") }
+        for reference in [whole] + references where !isAmount(reference) {
+            node.problem(.amountsMissing, "expected an amount, got “\(reference)”", "name a decimal or a whole number")
+        }
+        let warns = severity(node)
+        let when = node.member("when").flatMap { condition($0, each: each, isInside: each != nil, depth: 0) }
+        let actors = Set(at.compactMap { actor(at: $0) })
+        for reference in ([whole] + references + (when?.references ?? [])) where !warns {
+            let owner = fieldsByName[Scheme.FieldKey(list: reference.list, field: reference.field)]?.owner
+            if let owner, actors.contains(where: { $0 != owner }) {
+                node.problem(
+                    .fieldOfOtherRole,
+                    "expected fields of the role that acts, got “\(reference)” of the \(owner)",
+                    "let the check warn (\"severity\": \"warning\")"
+                )
+            }
+        }
+        return Scheme.Check(
+            name: name,
+            at: at,
+            when: when,
+            kind: .sum(whole: whole, parts: references, each: each),
+            warns: warns,
+            says: says
+        )
+    }
+}
+
+extension ValueType {
+    /// What kind of order the values have; only those of one kind compare.
+    enum OrderKind: Equatable {
+        case integer, decimal, quantity, date, datetime
+    }
+
+    var order: OrderKind? {
+        switch self {
+        case .integer: .integer
+        case .decimal(let units, _, _, _, _): units.isEmpty ? .decimal : .quantity
+        case .date: .date
+        case .datetime: .datetime
+        case .text, .boolean, .code, .identifier, .entries: nil
+        }
+    }
+}
