@@ -58,7 +58,10 @@ let package = Package(
         .target(
             name: "Schemes",
             dependencies: ["Tallystick", "TallystickCrypto"],
-            exclude: ["uk-waste-transfer-note"],
+            exclude: [
+                "evidence-item", "laboratory-sample", "uk-hazardous-consignment-note", "uk-waste-transfer-note",
+                "us-hazardous-waste-manifest",
+            ],
             swiftSettings: strict
         ),
         // The outside worlds, one target each.

@@ -6,12 +6,26 @@ public struct ShippedScheme: Sendable {
     public let scheme: String
     /// The texts of `codes/<list>.json`, in the order of the lists' names.
     public let codes: [(list: String, text: String)]
+
+    /// An earlier version of the scheme: its own text, and the lists that were different then.
+    func earlier(scheme: String, changed: [(list: String, text: String)]) -> ShippedScheme {
+        ShippedScheme(
+            id: id,
+            scheme: scheme,
+            codes: codes.map { current in changed.first { $0.list == current.list } ?? current }
+        )
+    }
 }
 
 /// The schemes that ship with the product.
 ///
 /// They are texts, not read schemes: the engine reads and checks them like any other.
 public enum ShippedSchemes {
-    /// Every shipped scheme, in the order of their ids.
-    public static let files: [ShippedScheme] = [.ukWasteTransferNote]
+    /// The newest version of every shipped scheme, in the order of their ids.
+    public static let files: [ShippedScheme] = [
+        .evidenceItem, .laboratorySample, .ukHazardousConsignmentNote, .ukWasteTransferNote, .usHazardousWasteManifest,
+    ]
+
+    /// The earlier versions: chains that were opened with one keep it for good.
+    public static let earlier: [ShippedScheme] = [.ukWasteTransferNote1]
 }

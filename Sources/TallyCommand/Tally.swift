@@ -42,7 +42,7 @@ struct Tally {
             .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .ack, .challenge, .list,
             .show, .refused,
             .outbox, .sync,
-            .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck,
+            .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck, .schemeTest,
             .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRestored, .serverRebuild, .serverTrust,
             .doctor,
             .completions(

@@ -7,53 +7,52 @@ extension ShippedScheme {
         scheme: #"""
 {
   "scheme": "uk-waste-transfer-note",
-  "version": 1,
+  "version": 2,
   "title": "Waste transfer note (UK, not hazardous)",
   "source": "Environmental Protection Act 1990, section 34; Waste (England and Wales) Regulations 2011, regulations 12 and 35; code lists and number formats of Defra's Digital Waste Tracking service (Open Government Licence v3.0). docs/schemes/uk-waste-transfer-note.md says which rule comes from where.",
   "roles": [
-    {"role": "producer", "title": "Producer or holder", "custody": true, "opens": true},
-    {"role": "carrier", "title": "Carrier", "custody": true, "repeats": true},
-    {"role": "receiver", "title": "Receiving site", "custody": true, "closes": true}
+    {
+      "role": "producer", "title": "Producer or holder", "custody": true, "opens": true, "admits": ["broker"],
+      "retention": {"years": 2, "from": "closed"}
+    },
+    {
+      "role": "carrier", "title": "Carrier", "custody": true, "repeats": true, "admits": ["broker"],
+      "retention": {"years": 2, "from": "closed"}
+    },
+    {
+      "role": "receiver", "title": "Receiving site", "custody": true, "closes": true,
+      "retention": {"years": 2, "from": "delivery"}
+    },
+    {"role": "broker", "title": "Broker or dealer", "custody": false}
   ],
   "codeLists": [
-    "capacities",
-    "component-sources",
-    "containers",
-    "containment",
-    "ewc",
-    "hazard-properties",
-    "means-of-transport",
-    "no-consignment-reasons",
-    "no-registration-reasons",
-    "outcomes",
-    "physical-forms",
-    "pops",
-    "treatments"
+    "capacities", "component-sources", "containers", "containment", "ewc", "hazard-properties", "means-of-transport",
+    "no-consignment-reasons", "no-registration-reasons", "outcomes", "physical-forms", "pops", "treatments"
   ],
   "fields": [
     {
       "field": "producerName", "owner": "producer", "title": "Name of the producer or holder", "type": "text",
-      "minimumLength": 1, "maximumLength": 250
+      "minimumLength": 1, "maximumLength": 250, "correct": ["carrier", "receiver"]
     },
     {
       "field": "producerAddress", "owner": "producer", "title": "Address of the producer or holder", "type": "text",
-      "minimumLength": 1, "maximumLength": 500
+      "minimumLength": 1, "maximumLength": 500, "correct": []
     },
     {
       "field": "producerCapacity", "owner": "producer", "title": "Capacity of the producer or holder",
       "help": "All that apply to this transfer.", "type": "code", "list": "capacities",
-      "many": {"minimum": 1, "maximum": 8}
+      "many": {"minimum": 1, "maximum": 8}, "correct": ["carrier"]
     },
     {
       "field": "producerNumbers", "owner": "producer",
       "title": "Permit and registration numbers of the producer or holder",
       "help": "One for each capacity that has a number.", "type": "text", "minimumLength": 1, "maximumLength": 50,
-      "many": {"minimum": 1, "maximum": 8}
+      "many": {"minimum": 1, "maximum": 8}, "correct": []
     },
     {
       "field": "sicCode", "owner": "producer", "title": "SIC 2007 code of the producer or holder",
       "help": "Five digits, for example 41201.", "type": "identifier",
-      "patterns": [{"name": "SIC 2007", "pattern": "[0-9]{5}"}], "maximumLength": 5
+      "patterns": [{"name": "SIC 2007", "pattern": "[0-9]{5}"}], "maximumLength": 5, "correct": []
     },
     {
       "field": "hierarchyDuty", "owner": "producer", "title": "The waste hierarchy was applied",
@@ -62,12 +61,24 @@ extension ShippedScheme {
     },
     {
       "field": "transferPlace", "owner": "producer", "title": "Place of transfer", "type": "text", "minimumLength": 1,
-      "maximumLength": 500
+      "maximumLength": 500, "help": "For a season ticket, where all transfers are at one place.", "correct": ["carrier"]
     },
-    {"field": "transferAt", "owner": "producer", "title": "Time of transfer", "type": "datetime"},
+    {
+      "field": "transferAt", "owner": "producer", "title": "Time of transfer", "type": "datetime",
+      "help": "A season ticket has a period in its place.", "correct": ["carrier"]
+    },
+    {
+      "field": "seasonFrom", "owner": "producer", "title": "First day of the season ticket",
+      "help": "Only for repeated transfers of the same waste to the same carrier.", "type": "date"
+    },
+    {
+      "field": "seasonMonths", "owner": "producer", "title": "Months of the season ticket", "help": "At most twelve.",
+      "type": "integer", "minimum": 1, "maximum": 12
+    },
     {
       "field": "brokerName", "owner": "producer", "title": "Name of the broker or dealer",
-      "help": "Where one arranged the transfer.", "type": "text", "minimumLength": 1, "maximumLength": 250
+      "help": "Where one arranged the transfer.", "type": "text", "minimumLength": 1, "maximumLength": 250,
+      "correct": []
     },
     {
       "field": "brokerRegistration", "owner": "producer", "title": "Registration number of the broker or dealer",
@@ -79,18 +90,38 @@ extension ShippedScheme {
         {"name": "Scotland, professional collector or transporter", "pattern": "(?i)PCT-[A-Z]-[0-9]{3,7}"},
         {"name": "Northern Ireland", "pattern": "(?i)ROC ?[LU]T ?[0-9]{1,5}"}
       ],
-      "maximumLength": 40
+      "maximumLength": 40, "correct": []
     },
     {
-      "field": "carrierName", "owner": "carrier", "title": "Name of the carrier", "type": "text", "minimumLength": 1,
-      "maximumLength": 250
-    },
-    {
-      "field": "carrierAddress", "owner": "carrier", "title": "Address of the carrier", "type": "text",
+      "field": "brokerAddress", "owner": "broker", "title": "Address of the broker or dealer", "type": "text",
       "minimumLength": 1, "maximumLength": 500
     },
     {
-      "field": "registrationNumber", "owner": "carrier", "title": "Registration number of the carrier",
+      "field": "brokerPostcode", "owner": "broker", "title": "Postcode of the broker or dealer",
+      "help": "With one space, for example LS1 4DY.", "type": "identifier",
+      "patterns": [
+        {"name": "United Kingdom", "pattern": "(?i)[A-Z][A-HJ-Y]?[0-9][0-9A-Z]? [0-9][A-Z]{2}"},
+        {"name": "Ireland", "pattern": "(?i)([AC-FHKNPRTV-Y][0-9]{2}|D6W) [0-9AC-FHKNPRTV-Y]{4}"}
+      ],
+      "maximumLength": 8
+    },
+    {
+      "field": "brokerEmailAddress", "owner": "broker", "title": "E-mail address of the broker or dealer",
+      "type": "identifier",
+      "patterns": [
+        {
+          "name": "E-mail",
+          "pattern": "[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+)*@([A-Za-z0-9\\-]+\\.)+[A-Za-z0-9\\-]+"
+        }
+      ],
+      "maximumLength": 254
+    },
+    {
+      "field": "brokerPhone", "owner": "broker", "title": "Telephone number of the broker or dealer", "type": "text",
+      "minimumLength": 1, "maximumLength": 40
+    },
+    {
+      "field": "brokerNumber", "owner": "broker", "title": "Registration number, as the broker or dealer gives it",
       "help": "As the regulator wrote it, for example CBDU123456, WCR/R/1234567 or ROC UT 1234.", "type": "identifier",
       "patterns": [
         {"name": "England and Wales", "pattern": "(?i)CBD[LU][0-9]{3,}"},
@@ -102,21 +133,89 @@ extension ShippedScheme {
       "maximumLength": 40
     },
     {
+      "field": "brokerReference", "owner": "broker", "title": "Reference of the broker or dealer", "type": "text",
+      "minimumLength": 1, "maximumLength": 100
+    },
+    {
+      "field": "carrierName", "owner": "carrier", "title": "Name of the carrier", "type": "text", "minimumLength": 1,
+      "maximumLength": 250, "correct": ["producer", "receiver"]
+    },
+    {
+      "field": "carrierAddress", "owner": "carrier", "title": "Address of the carrier", "type": "text",
+      "minimumLength": 1, "maximumLength": 500, "correct": []
+    },
+    {
+      "field": "carrierPostcode", "owner": "carrier", "title": "Postcode of the carrier",
+      "help": "With one space, for example LS1 4DY.", "type": "identifier",
+      "patterns": [
+        {"name": "United Kingdom", "pattern": "(?i)[A-Z][A-HJ-Y]?[0-9][0-9A-Z]? [0-9][A-Z]{2}"},
+        {"name": "Ireland", "pattern": "(?i)([AC-FHKNPRTV-Y][0-9]{2}|D6W) [0-9AC-FHKNPRTV-Y]{4}"}
+      ],
+      "maximumLength": 8, "correct": []
+    },
+    {
+      "field": "carrierEmailAddress", "owner": "carrier", "title": "E-mail address of the carrier",
+      "type": "identifier",
+      "patterns": [
+        {
+          "name": "E-mail",
+          "pattern": "[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+)*@([A-Za-z0-9\\-]+\\.)+[A-Za-z0-9\\-]+"
+        }
+      ],
+      "maximumLength": 254, "correct": []
+    },
+    {
+      "field": "carrierPhone", "owner": "carrier", "title": "Telephone number of the carrier", "type": "text",
+      "minimumLength": 1, "maximumLength": 40, "correct": []
+    },
+    {
+      "field": "carrierCapacity", "owner": "carrier", "title": "Capacity of the carrier",
+      "help": "Where it is more than that of a transporter.", "type": "code", "list": "capacities",
+      "many": {"minimum": 1, "maximum": 8}, "correct": ["producer"]
+    },
+    {
+      "field": "registrationNumber", "owner": "carrier", "title": "Registration number of the carrier",
+      "help": "As the regulator wrote it, for example CBDU123456, WCR/R/1234567 or ROC UT 1234.", "type": "identifier",
+      "patterns": [
+        {"name": "England and Wales", "pattern": "(?i)CBD[LU][0-9]{3,}"},
+        {"name": "Scotland", "pattern": "(?i)WCR/R/[0-9]{7}"},
+        {"name": "Scotland, earlier forms", "pattern": "(?i)(SCO|SEA|SNO|SWE|WCR)/[0-9]{6}"},
+        {"name": "Scotland, professional collector or transporter", "pattern": "(?i)PCT-[A-Z]-[0-9]{3,7}"},
+        {"name": "Northern Ireland", "pattern": "(?i)ROC ?[LU]T ?[0-9]{1,5}"}
+      ],
+      "maximumLength": 40, "correct": ["producer", "receiver"]
+    },
+    {
       "field": "noRegistrationReason", "owner": "carrier", "title": "Why the carrier has no registration number",
-      "help": "Instead of a number, never beside one.", "type": "code", "list": "no-registration-reasons"
+      "help": "Instead of a number, never beside one.", "type": "code", "list": "no-registration-reasons",
+      "correct": ["producer", "receiver"]
     },
     {
       "field": "meansOfTransport", "owner": "carrier", "title": "Means of transport", "type": "code",
-      "list": "means-of-transport"
+      "list": "means-of-transport", "correct": ["receiver"]
     },
     {
       "field": "vehicleRegistration", "owner": "carrier", "title": "Registration mark of the vehicle",
-      "help": "For transport by road only.", "type": "text", "minimumLength": 1, "maximumLength": 10
+      "help": "For transport by road only.", "type": "text", "minimumLength": 1, "maximumLength": 10,
+      "correct": ["receiver"]
     },
-    {"field": "collectedAt", "owner": "carrier", "title": "Time of collection by this carrier", "type": "datetime"},
+    {
+      "field": "collectedAt", "owner": "carrier", "title": "Time of collection by this carrier", "type": "datetime",
+      "correct": ["producer"]
+    },
+    {
+      "field": "unsignedReason", "owner": "carrier", "title": "Why the carrier has not signed",
+      "help": "Only where the load goes on without the carrier's signature.", "type": "text", "minimumLength": 1,
+      "maximumLength": 500
+    },
     {
       "field": "receiverName", "owner": "receiver", "title": "Name of the receiving site", "type": "text",
-      "minimumLength": 1, "maximumLength": 250
+      "minimumLength": 1, "maximumLength": 250, "correct": ["carrier", "producer"]
+    },
+    {
+      "field": "receiverCapacity", "owner": "receiver", "title": "Capacity of the receiving site",
+      "help": "Where it is another than that of a permit holder.", "type": "code", "list": "capacities",
+      "many": {"minimum": 1, "maximum": 8}, "correct": []
     },
     {
       "field": "siteAuthorisation", "owner": "receiver", "title": "Authorisation of the receiving site",
@@ -145,17 +244,26 @@ extension ShippedScheme {
           "pattern": "(?i)WML [0-9]{2}/[0-9]+ PAC/[0-9]{4}/WCL[0-9]{3}"
         }
       ],
-      "maximumLength": 60
+      "maximumLength": 60, "correct": []
+    },
+    {
+      "field": "exemptionNumber", "owner": "receiver", "title": "Number of the exemption",
+      "help": "For a site that needs no permit.", "type": "text", "minimumLength": 1, "maximumLength": 60, "correct": []
+    },
+    {
+      "field": "positionStatements", "owner": "receiver", "title": "Regulatory position statements",
+      "help": "The numbers of those the site relies on.", "type": "integer", "minimum": 1, "maximum": 99999,
+      "many": {"minimum": 1, "maximum": 20}, "correct": []
     },
     {
       "field": "receiverAddress", "owner": "receiver", "title": "Address of the receiving site", "type": "text",
-      "minimumLength": 1, "maximumLength": 500
+      "minimumLength": 1, "maximumLength": 500, "correct": []
     },
     {
       "field": "receiverPostcode", "owner": "receiver", "title": "Postcode of the receiving site",
       "help": "With one space, for example LS1 4DY.", "type": "identifier",
       "patterns": [{"name": "United Kingdom", "pattern": "(?i)[A-Z][A-HJ-Y]?[0-9][0-9A-Z]? [0-9][A-Z]{2}"}],
-      "maximumLength": 8
+      "maximumLength": 8, "correct": []
     },
     {
       "field": "emailAddress", "owner": "receiver", "title": "E-mail address of the receiving site",
@@ -166,12 +274,58 @@ extension ShippedScheme {
           "pattern": "[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+)*@([A-Za-z0-9\\-]+\\.)+[A-Za-z0-9\\-]+"
         }
       ],
-      "maximumLength": 254
+      "maximumLength": 254, "correct": []
     },
-    {"field": "receivedAt", "owner": "receiver", "title": "Time of receipt", "type": "datetime"},
+    {
+      "field": "receiverPhone", "owner": "receiver", "title": "Telephone number of the receiving site", "type": "text",
+      "minimumLength": 1, "maximumLength": 40, "correct": []
+    },
+    {
+      "field": "receivedAt", "owner": "receiver", "title": "Time of receipt", "type": "datetime", "correct": ["carrier"]
+    },
     {
       "field": "outcome", "owner": "receiver", "title": "Outcome",
-      "help": "A load that is refused is declined at the handoff instead.", "type": "code", "list": "outcomes"
+      "help": "A load that is refused before it is taken is declined at the handoff instead.", "type": "code",
+      "list": "outcomes", "correct": ["carrier", "producer"]
+    },
+    {
+      "field": "consignmentCode", "owner": "receiver", "title": "Code of a consignment note that came with the load",
+      "help": "Where hazardous waste in it had a note of its own.", "type": "identifier",
+      "patterns": [
+        {"name": "England and Wales", "pattern": "[A-Za-z0-9]{2,}/[A-Za-z0-9]{5}[A-Za-z]?"},
+        {"name": "Scotland", "pattern": "S[ABC][0-9]{7}"},
+        {"name": "Northern Ireland", "pattern": "D[ABC][0-9]{7}"}
+      ],
+      "maximumLength": 40, "correct": []
+    },
+    {
+      "field": "receiptReference", "owner": "receiver", "title": "The site's own reference",
+      "help": "Such as the number of the weighbridge ticket.", "type": "text", "minimumLength": 1, "maximumLength": 100,
+      "correct": []
+    },
+    {
+      "field": "otherReferences", "owner": "receiver", "title": "Other references", "type": "entries",
+      "fields": [
+        {
+          "field": "label", "title": "What it is", "type": "text", "minimumLength": 1, "maximumLength": 100,
+          "required": true
+        },
+        {
+          "field": "reference", "title": "Reference", "type": "text", "minimumLength": 1, "maximumLength": 100,
+          "required": true
+        }
+      ],
+      "many": {"minimum": 1, "maximum": 20}, "correct": []
+    },
+    {
+      "field": "specialHandling", "owner": "receiver", "title": "Special handling", "type": "text", "minimumLength": 1,
+      "maximumLength": 5000, "correct": []
+    },
+    {
+      "field": "defraTrackingId", "owner": "receiver", "title": "Waste tracking ID given by Defra",
+      "help": "Two digits of the year and six characters, for example 26HRA0B2.", "type": "identifier",
+      "patterns": [{"name": "Digital Waste Tracking", "pattern": "[0-9]{2}[A-Z0-9]{6}"}], "maximumLength": 8,
+      "sealed": false, "external": "Defra DWT"
     }
   ],
   "lines": [
@@ -180,23 +334,35 @@ extension ShippedScheme {
       "fields": [
         {
           "field": "ewcCodes", "title": "EWC codes", "help": "One to five codes of six digits.", "type": "code",
-          "list": "ewc", "many": {"minimum": 1, "maximum": 5}
+          "list": "ewc", "many": {"minimum": 1, "maximum": 5}, "correct": ["carrier", "receiver"]
         },
         {
           "field": "description", "title": "Description of the waste", "type": "text", "minimumLength": 1,
-          "maximumLength": 5000
+          "maximumLength": 5000, "correct": ["carrier", "receiver"]
         },
-        {"field": "physicalForm", "title": "Physical form", "type": "code", "list": "physical-forms"},
-        {"field": "containment", "title": "Loose or in a container", "type": "code", "list": "containment"},
-        {"field": "containerType", "title": "Kind of container", "type": "code", "list": "containers"},
+        {"field": "physicalForm", "title": "Physical form", "type": "code", "list": "physical-forms", "correct": []},
         {
-          "field": "containerCount", "title": "Number of containers", "type": "integer", "minimum": 0, "maximum": 99999
+          "field": "containment", "title": "Loose or in a container", "type": "code", "list": "containment",
+          "correct": ["carrier", "receiver"]
+        },
+        {
+          "field": "containerType", "title": "Kind of container", "type": "code", "list": "containers",
+          "correct": ["carrier", "receiver"]
+        },
+        {
+          "field": "containerCount", "title": "Number of containers", "type": "integer", "minimum": 0, "maximum": 99999,
+          "correct": ["carrier"]
         },
         {
           "field": "quantity", "title": "Weight declared", "type": "decimal", "units": ["kg", "t", "g"], "above": "0",
-          "decimals": 6
+          "decimals": 6, "maximum": "50000000", "correct": ["carrier", "receiver"]
         },
-        {"field": "isEstimate", "title": "The weight is an estimate", "type": "boolean"}
+        {
+          "field": "countOrVolume", "title": "Number or volume instead of a weight",
+          "help": "As a note on paper may have it; the receiving site weighs.", "type": "decimal",
+          "units": ["pieces", "m3", "l"], "above": "0", "correct": ["carrier", "receiver"]
+        },
+        {"field": "isEstimate", "title": "The weight is an estimate", "type": "boolean", "correct": []}
       ]
     },
     {
@@ -204,62 +370,130 @@ extension ShippedScheme {
       "fields": [
         {
           "field": "ewcCodes", "title": "EWC codes", "help": "One to five codes of six digits.", "type": "code",
-          "list": "ewc", "many": {"minimum": 1, "maximum": 5}
+          "list": "ewc", "many": {"minimum": 1, "maximum": 5}, "correct": ["producer"]
         },
         {
           "field": "description", "title": "Description of the waste", "type": "text", "minimumLength": 1,
-          "maximumLength": 5000
+          "maximumLength": 5000, "correct": []
         },
-        {"field": "physicalForm", "title": "Physical form", "type": "code", "list": "physical-forms"},
+        {"field": "physicalForm", "title": "Physical form", "type": "code", "list": "physical-forms", "correct": []},
         {
           "field": "containerType", "title": "Kind of container", "help": "LOO where there is none.", "type": "code",
-          "list": "containers"
+          "list": "containers", "correct": []
         },
         {
-          "field": "containerCount", "title": "Number of containers", "type": "integer", "minimum": 0, "maximum": 99999
+          "field": "containerCount", "title": "Number of containers", "type": "integer", "minimum": 0, "maximum": 99999,
+          "correct": []
         },
         {
           "field": "weight", "title": "Weight received", "type": "decimal", "units": ["kg", "t", "g"], "above": "0",
-          "decimals": 6
+          "decimals": 6, "maximum": "50000000", "correct": ["producer"]
         },
-        {"field": "isEstimate", "title": "The weight is an estimate", "type": "boolean"},
-        {"field": "containsHazardous", "title": "Hazardous waste was found in it", "type": "boolean"},
+        {"field": "isEstimate", "title": "The weight is an estimate", "type": "boolean", "correct": []},
+        {
+          "field": "acceptedWeight", "title": "Weight accepted", "help": "Only where a part is refused.",
+          "type": "decimal", "units": ["kg", "t", "g"], "above": "0", "maximum": "50000000", "decimals": 6,
+          "correct": ["carrier", "producer"]
+        },
+        {
+          "field": "rejectedWeight", "title": "Weight refused", "type": "decimal", "units": ["kg", "t", "g"],
+          "above": "0", "maximum": "50000000", "decimals": 6, "correct": ["carrier", "producer"]
+        },
+        {
+          "field": "rejectionReason", "title": "Why it is refused", "type": "text", "minimumLength": 1,
+          "maximumLength": 500, "correct": ["carrier", "producer"]
+        },
+        {
+          "field": "containsHazardous", "title": "Hazardous waste was found in it", "type": "boolean",
+          "correct": ["producer"]
+        },
         {
           "field": "hazardCodes", "title": "Hazardous properties found", "type": "code", "list": "hazard-properties",
-          "many": {"minimum": 1, "maximum": 16}
+          "many": {"minimum": 1, "maximum": 16}, "correct": []
         },
         {
           "field": "hazardSource", "title": "Where the hazardous components are known from", "type": "code",
-          "list": "component-sources"
+          "list": "component-sources", "correct": []
         },
         {
-          "field": "hazardComponents", "title": "Hazardous components", "type": "text", "minimumLength": 1,
-          "maximumLength": 250, "many": {"minimum": 1, "maximum": 50}
+          "field": "hazardousComponents", "title": "Hazardous components", "type": "entries",
+          "fields": [
+            {
+              "field": "name", "title": "Name", "type": "text", "minimumLength": 1, "maximumLength": 250,
+              "required": true
+            },
+            {
+              "field": "concentration", "title": "Concentration", "type": "decimal", "units": ["mg/kg", "percent"],
+              "above": "0", "maximum": "1000000", "decimals": 6
+            }
+          ],
+          "many": {"minimum": 1, "maximum": 50}, "correct": []
         },
         {
           "field": "noConsignmentReason", "title": "Why no consignment note came with it", "type": "code",
-          "list": "no-consignment-reasons"
+          "list": "no-consignment-reasons", "help": "Where the receipt has no code of one either.", "correct": []
         },
-        {"field": "containsPops", "title": "Persistent organic pollutants were found in it", "type": "boolean"},
+        {
+          "field": "containsPops", "title": "Persistent organic pollutants were found in it", "type": "boolean",
+          "correct": ["producer"]
+        },
         {
           "field": "popSource", "title": "Where the pollutants are known from", "type": "code",
-          "list": "component-sources"
+          "list": "component-sources", "correct": []
         },
         {
-          "field": "popCodes", "title": "Pollutants", "type": "code", "list": "pops",
-          "many": {"minimum": 1, "maximum": 31}
+          "field": "popComponents", "title": "Persistent organic pollutants", "type": "entries",
+          "fields": [
+            {"field": "code", "title": "Pollutant", "type": "code", "list": "pops", "required": true},
+            {
+              "field": "concentration", "title": "Concentration", "type": "decimal", "units": ["mg/kg", "percent"],
+              "above": "0", "maximum": "1000000", "decimals": 6
+            }
+          ],
+          "many": {"minimum": 1, "maximum": 50}, "correct": []
         },
         {
           "field": "treatmentCode", "title": "Recovery or disposal operation",
-          "help": "A line has one; divide the line where there are more.", "type": "code", "list": "treatments"
+          "help": "The first one; more go under further operations.", "type": "code", "list": "treatments",
+          "correct": []
         },
         {
           "field": "treatmentWeight", "title": "Weight recovered or disposed of", "type": "decimal",
-          "units": ["kg", "t", "g"], "above": "0", "decimals": 6
+          "units": ["kg", "t", "g"], "above": "0", "decimals": 6, "maximum": "50000000", "correct": []
         },
         {
           "field": "treatmentIsEstimate", "title": "The weight recovered or disposed of is an estimate",
-          "type": "boolean"
+          "type": "boolean", "correct": []
+        },
+        {
+          "field": "furtherTreatments", "title": "Further operations", "type": "entries",
+          "fields": [
+            {
+              "field": "code", "title": "Recovery or disposal operation", "type": "code", "list": "treatments",
+              "required": true
+            },
+            {
+              "field": "weight", "title": "Weight", "type": "decimal", "units": ["kg", "t", "g"], "above": "0",
+              "maximum": "50000000", "decimals": 6, "required": true
+            },
+            {"field": "isEstimate", "title": "The weight is an estimate", "type": "boolean", "required": true}
+          ],
+          "many": {"minimum": 1, "maximum": 27}, "correct": []
+        }
+      ]
+    },
+    {
+      "lines": "scheduleItems", "owner": "carrier", "title": "Transfers under the season ticket", "minimum": 1,
+      "maximum": 400,
+      "fields": [
+        {"field": "movedAt", "title": "Time of the transfer", "type": "datetime", "correct": ["producer"]},
+        {
+          "field": "amount", "title": "Quantity", "help": "Weight, volume or number of containers.", "type": "decimal",
+          "units": ["kg", "t", "g", "m3", "l", "pieces"], "above": "0", "correct": ["producer"]
+        },
+        {
+          "field": "place", "title": "Place of the transfer", "type": "text", "minimumLength": 1, "maximumLength": 500,
+          "correct": ["producer"]
         }
       ]
     }
@@ -277,8 +511,22 @@ extension ShippedScheme {
       "says": "Give the number of the permit or registration the capacity rests on, if there is one."
     },
     {
-      "rule": "transfer-place-and-time", "at": ["producer"], "require": ["transferPlace", "transferAt"],
-      "says": "Say where and when the waste is handed over."
+      "rule": "transfer-place-and-time", "at": ["producer"],
+      "when": {"not": {"any": [{"field": "seasonFrom", "present": true}, {"field": "seasonMonths", "present": true}]}},
+      "require": ["transferPlace", "transferAt"],
+      "says": "Say where and when the waste is handed over, or give the period of a season ticket."
+    },
+    {
+      "rule": "season-period", "at": ["producer"],
+      "when": {"any": [{"field": "seasonFrom", "present": true}, {"field": "seasonMonths", "present": true}]},
+      "require": ["seasonFrom", "seasonMonths"],
+      "says": "Give the first day of the season ticket and for how many months it is."
+    },
+    {
+      "rule": "season-without-time", "at": ["producer"],
+      "when": {"any": [{"field": "seasonFrom", "present": true}, {"field": "seasonMonths", "present": true}]},
+      "forbid": ["transferAt"],
+      "says": "Take the time of transfer away: under a season ticket the schedule has it for each transfer."
     },
     {
       "rule": "broker-named", "at": ["producer"], "when": {"field": "brokerRegistration", "present": true},
@@ -291,8 +539,24 @@ extension ShippedScheme {
     },
     {
       "rule": "waste-described", "at": ["producer"], "each": "wasteItems",
-      "require": ["ewcCodes", "description", "containment", "quantity", "isEstimate"],
-      "says": "Give EWC codes, description, containment and weight for each waste, and say whether the weight is an estimate."
+      "require": ["ewcCodes", "description", "containment"],
+      "says": "Give EWC codes and a description for each waste, and say whether it is loose or in a container."
+    },
+    {
+      "rule": "quantity-given", "at": ["producer"], "each": "wasteItems",
+      "when": {"all": [{"field": "countOrVolume", "present": false}, {"field": "/seasonFrom", "present": false}]},
+      "require": ["quantity"],
+      "says": "Give the weight, or else number or volume; under a season ticket the schedule has them."
+    },
+    {
+      "rule": "quantity-weighed", "at": ["producer"], "each": "wasteItems",
+      "when": {"field": "countOrVolume", "present": true}, "require": ["quantity"], "severity": "warning",
+      "says": "Give the weight too if you can: the receiving site has to report one."
+    },
+    {
+      "rule": "estimate-said", "at": ["producer"], "each": "wasteItems",
+      "when": {"any": [{"field": "quantity", "present": true}, {"field": "countOrVolume", "present": true}]},
+      "require": ["isEstimate"], "says": "Say whether the quantity is an estimate."
     },
     {
       "rule": "container-kind", "at": ["producer"], "each": "wasteItems",
@@ -332,6 +596,11 @@ extension ShippedScheme {
       "says": "Take the reason for having no registration number away, since there is a number."
     },
     {
+      "rule": "capacity-registered", "at": ["carrier"],
+      "when": {"field": "carrierCapacity", "flag": "registered", "is": true}, "require": ["registrationNumber"],
+      "says": "Give the registration number of the carrier, or take the capacity of a registered carrier away."
+    },
+    {
       "rule": "vehicle-on-road", "at": ["carrier"], "when": {"field": "meansOfTransport", "is": "Road"},
       "require": ["vehicleRegistration"], "says": "Give the registration mark of the vehicle."
     },
@@ -341,21 +610,79 @@ extension ShippedScheme {
       "says": "Take the registration mark of the vehicle away, since the waste does not go by road."
     },
     {
+      "rule": "road-load", "at": ["carrier"], "each": "wasteItems",
+      "when": {"all": [{"field": "/meansOfTransport", "is": "Road"}, {"field": "quantity", "present": true}]},
+      "that": {"field": "quantity", "atMost": {"amount": "44", "unit": "t"}}, "severity": "warning",
+      "says": "Look at the weight declared: no lorry carries more than 44 t."
+    },
+    {
+      "rule": "gap-explained", "at": ["transfer", "delivery"], "when": {"not": {"signed": "carrier"}},
+      "require": ["unsignedReason"], "says": "Sign for your leg, or say why the load goes on without your signature."
+    },
+    {
+      "rule": "season-stays", "at": ["transfer", "delivery"], "forbid": ["seasonFrom"], "severity": "warning",
+      "says": "A season ticket stays with its carrier: give each load a chain of its own and tie it to the ticket."
+    },
+    {
+      "rule": "schedule-complete", "at": ["schedule"], "each": "scheduleItems", "require": ["movedAt", "amount"],
+      "says": "Give time and quantity of each transfer."
+    },
+    {
+      "rule": "schedule-placed", "at": ["schedule"], "each": "scheduleItems",
+      "when": {"field": "/transferPlace", "present": false}, "require": ["place"], "severity": "warning",
+      "says": "Give the place of each transfer, since the season ticket does not."
+    },
+    {
+      "rule": "schedule-of-a-season", "at": ["schedule"], "require": ["seasonFrom"], "severity": "warning",
+      "says": "Look at the note: it is no season ticket, so it needs no schedule."
+    },
+    {
       "rule": "receiver-particulars", "at": ["receiver"],
-      "require": ["receiverName", "siteAuthorisation", "receiverAddress", "receiverPostcode", "receivedAt"],
-      "says": "Give name, authorisation, address and postcode of the receiving site, and the time of receipt."
+      "require": ["receiverName", "receiverAddress", "receiverPostcode", "receivedAt"],
+      "says": "Give name, address and postcode of the receiving site, and the time of receipt."
+    },
+    {
+      "rule": "site-authorised", "at": ["receiver"],
+      "when": {"not": {"field": "receiverCapacity", "flag": "exempt", "is": true}}, "require": ["siteAuthorisation"],
+      "says": "Give the number of the permit or licence that the site takes this load under."
+    },
+    {
+      "rule": "site-exempt", "at": ["receiver"], "when": {"field": "receiverCapacity", "flag": "exempt", "is": true},
+      "require": ["exemptionNumber"], "says": "Give the number of the exemption that the site takes this load under."
     },
     {"rule": "outcome-given", "at": ["receiver"], "require": ["outcome"], "says": "Say what became of the load."},
     {
+      "rule": "outcome-in-part", "at": ["receiver"],
+      "when": {"some": "receivedItems", "where": {"field": "rejectedWeight", "present": true}},
+      "that": {"not": {"field": "outcome", "is": "accepted"}},
+      "says": "Say that the load was accepted in part or refused, since weight was refused."
+    },
+    {
+      "rule": "outcome-whole", "at": ["receiver"],
+      "when": {"not": {"some": "receivedItems", "where": {"field": "rejectedWeight", "present": true}}},
+      "that": {"not": {"field": "outcome", "in": ["accepted-in-part", "rejected"]}},
+      "says": "Give the weight that was refused and why, or say that the load was accepted."
+    },
+    {
+      "rule": "outcome-nothing", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "/outcome", "is": "rejected"}, "forbid": ["acceptedWeight"],
+      "says": "Take the weight accepted away, or say that the load was accepted in part."
+    },
+    {
+      "rule": "rejection-explained", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "rejectedWeight", "present": true}, "require": ["rejectionReason"],
+      "says": "Say why this weight is refused."
+    },
+    {
+      "rule": "rejection-weighed", "at": ["receiver"], "each": "receivedItems",
+      "when": {"any": [{"field": "rejectionReason", "present": true}, {"field": "acceptedWeight", "present": true}]},
+      "require": ["rejectedWeight"],
+      "says": "Give the weight that was refused, or take the reason and the weight accepted away."
+    },
+    {
       "rule": "received-described", "at": ["receiver"], "each": "receivedItems",
       "require": [
-        "ewcCodes",
-        "physicalForm",
-        "containerType",
-        "containerCount",
-        "weight",
-        "isEstimate",
-        "containsHazardous",
+        "ewcCodes", "physicalForm", "containerType", "containerCount", "weight", "isEstimate", "containsHazardous",
         "containsPops"
       ],
       "says": "Give EWC codes, physical form, kind and number of containers and weight for each waste; say whether the weight is an estimate, and whether hazardous waste or persistent organic pollutants were found."
@@ -366,8 +693,15 @@ extension ShippedScheme {
       "says": "Describe the waste in words; the receipt record of Digital Waste Tracking asks for it."
     },
     {
+      "rule": "received-road-load", "at": ["receiver"], "each": "receivedItems",
+      "when": {"all": [{"field": "/meansOfTransport", "is": "Road"}, {"field": "weight", "present": true}]},
+      "that": {"field": "weight", "atMost": {"amount": "44", "unit": "t"}}, "severity": "warning",
+      "says": "Look at the weight received: no lorry brings more than 44 t."
+    },
+    {
       "rule": "hazardous-code-found", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "ewcCodes", "flag": "hazardous", "is": true}, "that": {"field": "containsHazardous", "is": true},
+      "when": {"field": "ewcCodes", "flag": "hazardous", "is": true},
+      "that": {"field": "containsHazardous", "is": true},
       "says": "Say that hazardous waste was found: one of the codes received is hazardous."
     },
     {
@@ -377,29 +711,39 @@ extension ShippedScheme {
     },
     {
       "rule": "hazard-details", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "containsHazardous", "is": true},
-      "require": ["hazardCodes", "hazardSource", "noConsignmentReason"],
-      "says": "Give the hazardous properties, where they are known from, and why no consignment note came with the waste."
+      "when": {"field": "containsHazardous", "is": true}, "require": ["hazardCodes", "hazardSource"],
+      "says": "Give the hazardous properties, and where they are known from."
+    },
+    {
+      "rule": "consignment-code-or-reason", "at": ["receiver"], "each": "receivedItems",
+      "when": {"all": [{"field": "containsHazardous", "is": true}, {"field": "/consignmentCode", "present": false}]},
+      "require": ["noConsignmentReason"],
+      "says": "Give the code of the consignment note, or say why none came with the waste."
+    },
+    {
+      "rule": "not-code-and-reason", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "/consignmentCode", "present": true}, "forbid": ["noConsignmentReason"], "severity": "warning",
+      "says": "Look at both: there is a code of a consignment note, and a reason for having none."
     },
     {
       "rule": "no-hazard-details", "at": ["receiver"], "each": "receivedItems",
       "when": {"not": {"field": "containsHazardous", "is": true}},
-      "forbid": ["hazardCodes", "hazardSource", "hazardComponents", "noConsignmentReason"],
+      "forbid": ["hazardCodes", "hazardSource", "hazardousComponents", "noConsignmentReason"],
       "says": "Take the details of hazardous waste away, or say that it was found."
     },
     {
       "rule": "hazard-components", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "hazardSource", "flag": "named", "is": true}, "require": ["hazardComponents"],
+      "when": {"field": "hazardSource", "flag": "named", "is": true}, "require": ["hazardousComponents"],
       "says": "Name the hazardous components, since their source says that they are known."
     },
     {
       "rule": "hazard-components-advised", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "hazardSource", "is": "PROVIDED_WITH_WASTE"}, "require": ["hazardComponents"],
+      "when": {"field": "hazardSource", "is": "PROVIDED_WITH_WASTE"}, "require": ["hazardousComponents"],
       "severity": "warning", "says": "Name the hazardous components that were given with the waste."
     },
     {
       "rule": "hazard-components-unknown", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "hazardSource", "is": "NOT_PROVIDED"}, "forbid": ["hazardComponents"],
+      "when": {"field": "hazardSource", "is": "NOT_PROVIDED"}, "forbid": ["hazardousComponents"],
       "says": "Take the hazardous components away, or say where they are known from."
     },
     {
@@ -408,27 +752,31 @@ extension ShippedScheme {
     },
     {
       "rule": "no-pop-details", "at": ["receiver"], "each": "receivedItems",
-      "when": {"not": {"field": "containsPops", "is": true}}, "forbid": ["popSource", "popCodes"],
+      "when": {"not": {"field": "containsPops", "is": true}}, "forbid": ["popSource", "popComponents"],
       "says": "Take the details of persistent organic pollutants away, or say that they were found."
     },
     {
       "rule": "pop-codes", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "popSource", "flag": "named", "is": true}, "require": ["popCodes"],
+      "when": {"field": "popSource", "flag": "named", "is": true}, "require": ["popComponents"],
       "says": "Choose the pollutants, since their source says that they are known."
     },
     {
       "rule": "pop-codes-advised", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "popSource", "is": "PROVIDED_WITH_WASTE"}, "require": ["popCodes"], "severity": "warning",
+      "when": {"field": "popSource", "is": "PROVIDED_WITH_WASTE"}, "require": ["popComponents"], "severity": "warning",
       "says": "Choose the pollutants that were given with the waste."
     },
     {
       "rule": "pop-codes-unknown", "at": ["receiver"], "each": "receivedItems",
-      "when": {"field": "popSource", "is": "NOT_PROVIDED"}, "forbid": ["popCodes"],
+      "when": {"field": "popSource", "is": "NOT_PROVIDED"}, "forbid": ["popComponents"],
       "says": "Take the pollutants away, or say where they are known from."
     },
     {
-      "rule": "treatment-known", "at": ["receiver"], "each": "receivedItems", "require": ["treatmentCode"],
-      "severity": "warning", "says": "Give the recovery or disposal operation as soon as it is known."
+      "rule": "treatment-known", "at": ["receiver"], "each": "receivedItems",
+      "when": {
+        "not": {"all": [{"field": "rejectedWeight", "present": true}, {"field": "acceptedWeight", "present": false}]}
+      },
+      "require": ["treatmentCode"], "severity": "warning",
+      "says": "Give the recovery or disposal operation as soon as it is known."
     },
     {
       "rule": "treatment-weighed", "at": ["receiver"], "each": "receivedItems",
@@ -437,24 +785,42 @@ extension ShippedScheme {
     },
     {
       "rule": "treatment-named", "at": ["receiver"], "each": "receivedItems",
-      "when": {"any": [{"field": "treatmentWeight", "present": true}, {"field": "treatmentIsEstimate", "present": true}]},
-      "require": ["treatmentCode"], "says": "Give the operation that the weight was recovered or disposed of by."
+      "when": {
+        "any": [
+          {"field": "treatmentWeight", "present": true},
+          {"field": "treatmentIsEstimate", "present": true},
+          {"field": "furtherTreatments", "present": true}
+        ]
+      },
+      "require": ["treatmentCode"], "says": "Give the first operation before its weight, and before further ones."
+    },
+    {
+      "rule": "treatment-within-load", "at": ["receiver"], "each": "receivedItems",
+      "when": {"all": [{"field": "treatmentWeight", "present": true}, {"field": "weight", "present": true}]},
+      "that": {"field": "treatmentWeight", "atMost": {"field": "weight"}}, "severity": "warning",
+      "says": "Look at both weights: more is treated than was received."
     }
   ],
   "signatures": [
     {
       "signature": "producer", "role": "producer", "title": "Producer or holder",
-      "statement": "I hand over the waste described here. The description is true and complete, the waste is not hazardous, and I have applied the waste hierarchy to it as the law requires."
+      "statement": "I hand over the waste described here. The description is true and complete, the waste is not hazardous, and I have applied the waste hierarchy to it as the law requires.",
+      "delegable": true, "paper": ["producer"]
     },
     {
       "signature": "carrier", "role": "carrier", "title": "Carrier",
       "statement": "I have taken charge of the waste described here, and what is said here of my registration and transport is true.",
-      "after": ["producer"]
+      "after": ["producer"], "notBefore": ["producer"], "delegable": true, "paper": ["carrier", "receiver"]
+    },
+    {
+      "signature": "schedule", "role": "carrier", "title": "Schedule of a season ticket",
+      "statement": "These are the transfers that I made under this season ticket, with their times and quantities.",
+      "after": ["carrier"], "covers": ["scheduleItems"]
     },
     {
       "signature": "receiver", "role": "receiver", "title": "Receiving site",
       "statement": "I have received the waste recorded here, at the site and under the authorisation given here.",
-      "after": ["producer"]
+      "after": ["producer"], "notBefore": ["producer", "carrier"], "delegable": true, "paper": ["receiver", "carrier"]
     }
   ],
   "handoffs": [
@@ -464,11 +830,11 @@ extension ShippedScheme {
     },
     {
       "handoff": "transfer", "from": "carrier", "to": "carrier", "title": "Transfer to the next carrier",
-      "after": ["carrier"], "lasts": 900, "longest": 86400
+      "after": [{"stage": "carrier", "missing": "warning"}], "lasts": 900, "longest": 86400
     },
     {
       "handoff": "delivery", "from": "carrier", "to": "receiver", "title": "Delivery to the receiving site",
-      "after": ["carrier"], "lasts": 900, "longest": 86400
+      "after": [{"stage": "carrier", "missing": "warning"}], "lasts": 900, "longest": 86400
     }
   ],
   "checks": [
@@ -476,6 +842,66 @@ extension ShippedScheme {
       "check": "received-differs", "at": ["receiver"], "declared": "wasteItems/*/quantity",
       "received": "receivedItems/*/weight", "tolerancePercent": "5",
       "says": "The weight received differs by more than 5 % from the weight declared: look at both, and tell the producer if both are right."
+    },
+    {
+      "check": "accepted-and-rejected", "at": ["receiver"], "each": "receivedItems", "whole": "weight",
+      "parts": ["acceptedWeight", "rejectedWeight"],
+      "when": {"any": [{"field": "acceptedWeight", "present": true}, {"field": "rejectedWeight", "present": true}]},
+      "says": "Weight accepted and weight refused must add up to the weight received."
+    }
+  ],
+  "links": [
+    {
+      "link": "refused-load", "kind": "rejected-to", "title": "Goes on after it was refused", "role": "carrier",
+      "after": ["collection"], "why": true
+    },
+    {
+      "link": "refused-part", "kind": "rejected-to", "title": "The refused part goes on", "role": "receiver",
+      "after": ["receiver"], "conserves": "receivedItems/*/rejectedWeight", "due": true
+    },
+    {"link": "was-refused", "kind": "rejected-from", "title": "Was refused before", "role": "producer"},
+    {
+      "link": "load", "kind": "child", "title": "Load under this season ticket", "role": ["producer", "carrier"],
+      "after": ["producer"]
+    },
+    {"link": "season-ticket", "kind": "parent", "title": "Season ticket of this load", "role": ["producer", "carrier"]}
+  ],
+  "cancelling": {"roles": ["producer"], "before": ["collection"]},
+  "closing": [
+    {"outcome": "delivered", "title": "Delivered", "roles": ["receiver"], "after": ["receiver"]},
+    {
+      "outcome": "refused", "title": "Refused by the site, goes on under another note", "roles": ["carrier"],
+      "after": ["collection"], "why": true
+    },
+    {
+      "outcome": "lost", "title": "Lost on the way", "roles": ["carrier"], "after": ["collection"], "why": true,
+      "dutyTo": "producer"
+    },
+    {"outcome": "season-over", "title": "The season ticket has run out", "roles": ["carrier"], "after": ["schedule"]}
+  ],
+  "lateEntry": {"roles": ["producer", "carrier", "receiver"], "longest": {"days": 14}},
+  "deadlines": [
+    {
+      "deadline": "receipt-recorded", "title": "Receipt recorded", "role": "receiver", "from": "delivery",
+      "until": "receiver", "within": {"workingDays": 2}, "zone": "Europe/London", "calendar": "england-and-wales",
+      "says": "Sign the receipt, and report it, within two working days of delivery."
+    },
+    {
+      "deadline": "season-ended", "title": "Season ticket at its end", "role": "carrier",
+      "from": {"field": "seasonFrom"}, "until": "closed", "within": {"months": 12}, "zone": "Europe/London",
+      "says": "Sign the schedule and close this season ticket; further transfers need a new one."
+    }
+  ],
+  "calendars": [
+    {
+      "calendar": "england-and-wales", "title": "Bank holidays in England and Wales",
+      "source": "gov.uk, UK bank holidays; Banking and Financial Dealings Act 1971, section 1 and schedule 1",
+      "weekend": [6, 7], "from": "2026-01-01", "until": "2028-12-31",
+      "holidays": [
+        "2026-01-01", "2026-04-03", "2026-04-06", "2026-05-04", "2026-05-25", "2026-08-31", "2026-12-25", "2026-12-28",
+        "2027-01-01", "2027-03-26", "2027-03-29", "2027-05-03", "2027-05-31", "2027-08-30", "2027-12-27", "2027-12-28",
+        "2028-01-03", "2028-04-14", "2028-04-17", "2028-05-01", "2028-05-29", "2028-08-28", "2028-12-25", "2028-12-26"
+      ]
     }
   ]
 }
@@ -486,15 +912,15 @@ extension ShippedScheme {
 {
   "list": "capacities",
   "title": "Capacities of a party",
-  "source": "Waste (England and Wales) Regulations 2011, regulation 35(2)(c); numbered: the note gives the permit or registration number",
+  "source": "Waste (England and Wales) Regulations 2011, regulation 35(2)(c); numbered: the note gives the permit or registration number; registered and exempt tell the scheme's rules which numbers to ask for",
   "codes": {
     "producer": {"title": "Producer of the waste"},
     "importer": {"title": "Importer of the waste"},
     "transporter": {"title": "Transporter of the waste"},
     "local-authority": {"title": "Local authority"},
     "permit-holder": {"title": "Holder of an environmental permit", "numbered": true},
-    "exempt-operator": {"title": "Operator under an exemption from permitting"},
-    "registered-carrier": {"title": "Registered carrier of controlled waste", "numbered": true},
+    "exempt-operator": {"title": "Operator under an exemption from permitting", "exempt": true},
+    "registered-carrier": {"title": "Registered carrier of controlled waste", "numbered": true, "registered": true},
     "broker-dealer": {"title": "Registered broker or dealer", "numbered": true}
   }
 }
@@ -1478,9 +1904,11 @@ extension ShippedScheme {
 {
   "list": "outcomes",
   "title": "What became of the load",
-  "source": "this scheme's own; a load that is refused is declined at the handoff and never gets here",
+  "source": "this scheme's own; a load that is refused before it is taken is declined at the handoff and never gets here",
   "codes": {
-    "accepted": {"title": "Accepted"}
+    "accepted": {"title": "Accepted"},
+    "accepted-in-part": {"title": "Accepted in part"},
+    "rejected": {"title": "Taken, looked at and refused"}
   }
 }
 
@@ -1576,6 +2004,517 @@ extension ShippedScheme {
     "D13": {"title": "Mixed before an operation D1 to D12", "disposal": true},
     "D14": {"title": "Repacked before an operation D1 to D13", "disposal": true},
     "D15": {"title": "Stored before an operation D1 to D14", "disposal": true}
+  }
+}
+
+"""#),
+        ]
+    )
+
+    static let ukWasteTransferNote1: ShippedScheme = ukWasteTransferNote.earlier(
+        scheme: #"""
+{
+  "scheme": "uk-waste-transfer-note",
+  "version": 1,
+  "title": "Waste transfer note (UK, not hazardous)",
+  "source": "Environmental Protection Act 1990, section 34; Waste (England and Wales) Regulations 2011, regulations 12 and 35; code lists and number formats of Defra's Digital Waste Tracking service (Open Government Licence v3.0). docs/schemes/uk-waste-transfer-note.md says which rule comes from where.",
+  "roles": [
+    {"role": "producer", "title": "Producer or holder", "custody": true, "opens": true},
+    {"role": "carrier", "title": "Carrier", "custody": true, "repeats": true},
+    {"role": "receiver", "title": "Receiving site", "custody": true, "closes": true}
+  ],
+  "codeLists": [
+    "capacities",
+    "component-sources",
+    "containers",
+    "containment",
+    "ewc",
+    "hazard-properties",
+    "means-of-transport",
+    "no-consignment-reasons",
+    "no-registration-reasons",
+    "outcomes",
+    "physical-forms",
+    "pops",
+    "treatments"
+  ],
+  "fields": [
+    {
+      "field": "producerName", "owner": "producer", "title": "Name of the producer or holder", "type": "text",
+      "minimumLength": 1, "maximumLength": 250
+    },
+    {
+      "field": "producerAddress", "owner": "producer", "title": "Address of the producer or holder", "type": "text",
+      "minimumLength": 1, "maximumLength": 500
+    },
+    {
+      "field": "producerCapacity", "owner": "producer", "title": "Capacity of the producer or holder",
+      "help": "All that apply to this transfer.", "type": "code", "list": "capacities",
+      "many": {"minimum": 1, "maximum": 8}
+    },
+    {
+      "field": "producerNumbers", "owner": "producer",
+      "title": "Permit and registration numbers of the producer or holder",
+      "help": "One for each capacity that has a number.", "type": "text", "minimumLength": 1, "maximumLength": 50,
+      "many": {"minimum": 1, "maximum": 8}
+    },
+    {
+      "field": "sicCode", "owner": "producer", "title": "SIC 2007 code of the producer or holder",
+      "help": "Five digits, for example 41201.", "type": "identifier",
+      "patterns": [{"name": "SIC 2007", "pattern": "[0-9]{5}"}], "maximumLength": 5
+    },
+    {
+      "field": "hierarchyDuty", "owner": "producer", "title": "The waste hierarchy was applied",
+      "help": "Prevent, reuse, recycle, recover, dispose: in this order, as far as is reasonable.", "type": "boolean",
+      "must": true
+    },
+    {
+      "field": "transferPlace", "owner": "producer", "title": "Place of transfer", "type": "text", "minimumLength": 1,
+      "maximumLength": 500
+    },
+    {"field": "transferAt", "owner": "producer", "title": "Time of transfer", "type": "datetime"},
+    {
+      "field": "brokerName", "owner": "producer", "title": "Name of the broker or dealer",
+      "help": "Where one arranged the transfer.", "type": "text", "minimumLength": 1, "maximumLength": 250
+    },
+    {
+      "field": "brokerRegistration", "owner": "producer", "title": "Registration number of the broker or dealer",
+      "help": "As the regulator wrote it, for example CBDU123456, WCR/R/1234567 or ROC UT 1234.", "type": "identifier",
+      "patterns": [
+        {"name": "England and Wales", "pattern": "(?i)CBD[LU][0-9]{3,}"},
+        {"name": "Scotland", "pattern": "(?i)WCR/R/[0-9]{7}"},
+        {"name": "Scotland, earlier forms", "pattern": "(?i)(SCO|SEA|SNO|SWE|WCR)/[0-9]{6}"},
+        {"name": "Scotland, professional collector or transporter", "pattern": "(?i)PCT-[A-Z]-[0-9]{3,7}"},
+        {"name": "Northern Ireland", "pattern": "(?i)ROC ?[LU]T ?[0-9]{1,5}"}
+      ],
+      "maximumLength": 40
+    },
+    {
+      "field": "carrierName", "owner": "carrier", "title": "Name of the carrier", "type": "text", "minimumLength": 1,
+      "maximumLength": 250
+    },
+    {
+      "field": "carrierAddress", "owner": "carrier", "title": "Address of the carrier", "type": "text",
+      "minimumLength": 1, "maximumLength": 500
+    },
+    {
+      "field": "registrationNumber", "owner": "carrier", "title": "Registration number of the carrier",
+      "help": "As the regulator wrote it, for example CBDU123456, WCR/R/1234567 or ROC UT 1234.", "type": "identifier",
+      "patterns": [
+        {"name": "England and Wales", "pattern": "(?i)CBD[LU][0-9]{3,}"},
+        {"name": "Scotland", "pattern": "(?i)WCR/R/[0-9]{7}"},
+        {"name": "Scotland, earlier forms", "pattern": "(?i)(SCO|SEA|SNO|SWE|WCR)/[0-9]{6}"},
+        {"name": "Scotland, professional collector or transporter", "pattern": "(?i)PCT-[A-Z]-[0-9]{3,7}"},
+        {"name": "Northern Ireland", "pattern": "(?i)ROC ?[LU]T ?[0-9]{1,5}"}
+      ],
+      "maximumLength": 40
+    },
+    {
+      "field": "noRegistrationReason", "owner": "carrier", "title": "Why the carrier has no registration number",
+      "help": "Instead of a number, never beside one.", "type": "code", "list": "no-registration-reasons"
+    },
+    {
+      "field": "meansOfTransport", "owner": "carrier", "title": "Means of transport", "type": "code",
+      "list": "means-of-transport"
+    },
+    {
+      "field": "vehicleRegistration", "owner": "carrier", "title": "Registration mark of the vehicle",
+      "help": "For transport by road only.", "type": "text", "minimumLength": 1, "maximumLength": 10
+    },
+    {"field": "collectedAt", "owner": "carrier", "title": "Time of collection by this carrier", "type": "datetime"},
+    {
+      "field": "receiverName", "owner": "receiver", "title": "Name of the receiving site", "type": "text",
+      "minimumLength": 1, "maximumLength": 250
+    },
+    {
+      "field": "siteAuthorisation", "owner": "receiver", "title": "Authorisation of the receiving site",
+      "help": "The one permit or licence number the site takes this load under, for example EPR/AB1234CD.",
+      "type": "identifier",
+      "patterns": [
+        {"name": "England and Wales, permit", "pattern": "(?i)(EPR/)?[A-Z]{2}[0-9]{4}[A-Z]{2}"},
+        {"name": "England, permit with deployment", "pattern": "(?i)(EPR/)?[A-Z]{2}[0-9]{4}[A-Z]{2}/D[0-9]{4,5}"},
+        {"name": "England, licence", "pattern": "(?i)(EA)?WML[0-9]{5,6}"},
+        {"name": "Scotland, PPC permit", "pattern": "(?i)PPC/([AENW]/[0-9]{7}|A/SEPA[0-9]{4}-[0-9]{4})"},
+        {
+          "name": "Scotland, waste management licence",
+          "pattern": "(?i)WML/([ELNW]/[0-9]{7}(/[0-9]{2})?|L/SEPA[0-9]{4}-[0-9]{4})"
+        },
+        {"name": "Scotland, environmental authorisation", "pattern": "(?i)EAS/P/[0-9]{6}"},
+        {
+          "name": "Northern Ireland, permit",
+          "pattern": "(?i)(P[0-9]{4}/[0-9]{2}[A-Z]|WPPC [0-9]{2}/[0-9]{2})(/V[0-9]+)?"
+        },
+        {
+          "name": "Northern Ireland, licence with its file reference",
+          "pattern": "(?i)WML [0-9]{2}/[0-9]+(/T)? LN/[0-9]{2}/[0-9]+(/([CMNT]|V[0-9]+))*"
+        },
+        {
+          "name": "Northern Ireland, licence granted on appeal",
+          "pattern": "(?i)WML [0-9]{2}/[0-9]+ PAC/[0-9]{4}/WCL[0-9]{3}"
+        }
+      ],
+      "maximumLength": 60
+    },
+    {
+      "field": "receiverAddress", "owner": "receiver", "title": "Address of the receiving site", "type": "text",
+      "minimumLength": 1, "maximumLength": 500
+    },
+    {
+      "field": "receiverPostcode", "owner": "receiver", "title": "Postcode of the receiving site",
+      "help": "With one space, for example LS1 4DY.", "type": "identifier",
+      "patterns": [{"name": "United Kingdom", "pattern": "(?i)[A-Z][A-HJ-Y]?[0-9][0-9A-Z]? [0-9][A-Z]{2}"}],
+      "maximumLength": 8
+    },
+    {
+      "field": "emailAddress", "owner": "receiver", "title": "E-mail address of the receiving site",
+      "type": "identifier",
+      "patterns": [
+        {
+          "name": "E-mail",
+          "pattern": "[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?\\^_`{|}~\\-]+)*@([A-Za-z0-9\\-]+\\.)+[A-Za-z0-9\\-]+"
+        }
+      ],
+      "maximumLength": 254
+    },
+    {"field": "receivedAt", "owner": "receiver", "title": "Time of receipt", "type": "datetime"},
+    {
+      "field": "outcome", "owner": "receiver", "title": "Outcome",
+      "help": "A load that is refused is declined at the handoff instead.", "type": "code", "list": "outcomes"
+    }
+  ],
+  "lines": [
+    {
+      "lines": "wasteItems", "owner": "producer", "title": "Waste handed over", "minimum": 1, "maximum": 50,
+      "fields": [
+        {
+          "field": "ewcCodes", "title": "EWC codes", "help": "One to five codes of six digits.", "type": "code",
+          "list": "ewc", "many": {"minimum": 1, "maximum": 5}
+        },
+        {
+          "field": "description", "title": "Description of the waste", "type": "text", "minimumLength": 1,
+          "maximumLength": 5000
+        },
+        {"field": "physicalForm", "title": "Physical form", "type": "code", "list": "physical-forms"},
+        {"field": "containment", "title": "Loose or in a container", "type": "code", "list": "containment"},
+        {"field": "containerType", "title": "Kind of container", "type": "code", "list": "containers"},
+        {
+          "field": "containerCount", "title": "Number of containers", "type": "integer", "minimum": 0, "maximum": 99999
+        },
+        {
+          "field": "quantity", "title": "Weight declared", "type": "decimal", "units": ["kg", "t", "g"], "above": "0",
+          "decimals": 6
+        },
+        {"field": "isEstimate", "title": "The weight is an estimate", "type": "boolean"}
+      ]
+    },
+    {
+      "lines": "receivedItems", "owner": "receiver", "title": "Waste received", "minimum": 1, "maximum": 50,
+      "fields": [
+        {
+          "field": "ewcCodes", "title": "EWC codes", "help": "One to five codes of six digits.", "type": "code",
+          "list": "ewc", "many": {"minimum": 1, "maximum": 5}
+        },
+        {
+          "field": "description", "title": "Description of the waste", "type": "text", "minimumLength": 1,
+          "maximumLength": 5000
+        },
+        {"field": "physicalForm", "title": "Physical form", "type": "code", "list": "physical-forms"},
+        {
+          "field": "containerType", "title": "Kind of container", "help": "LOO where there is none.", "type": "code",
+          "list": "containers"
+        },
+        {
+          "field": "containerCount", "title": "Number of containers", "type": "integer", "minimum": 0, "maximum": 99999
+        },
+        {
+          "field": "weight", "title": "Weight received", "type": "decimal", "units": ["kg", "t", "g"], "above": "0",
+          "decimals": 6
+        },
+        {"field": "isEstimate", "title": "The weight is an estimate", "type": "boolean"},
+        {"field": "containsHazardous", "title": "Hazardous waste was found in it", "type": "boolean"},
+        {
+          "field": "hazardCodes", "title": "Hazardous properties found", "type": "code", "list": "hazard-properties",
+          "many": {"minimum": 1, "maximum": 16}
+        },
+        {
+          "field": "hazardSource", "title": "Where the hazardous components are known from", "type": "code",
+          "list": "component-sources"
+        },
+        {
+          "field": "hazardComponents", "title": "Hazardous components", "type": "text", "minimumLength": 1,
+          "maximumLength": 250, "many": {"minimum": 1, "maximum": 50}
+        },
+        {
+          "field": "noConsignmentReason", "title": "Why no consignment note came with it", "type": "code",
+          "list": "no-consignment-reasons"
+        },
+        {"field": "containsPops", "title": "Persistent organic pollutants were found in it", "type": "boolean"},
+        {
+          "field": "popSource", "title": "Where the pollutants are known from", "type": "code",
+          "list": "component-sources"
+        },
+        {
+          "field": "popCodes", "title": "Pollutants", "type": "code", "list": "pops",
+          "many": {"minimum": 1, "maximum": 31}
+        },
+        {
+          "field": "treatmentCode", "title": "Recovery or disposal operation",
+          "help": "A line has one; divide the line where there are more.", "type": "code", "list": "treatments"
+        },
+        {
+          "field": "treatmentWeight", "title": "Weight recovered or disposed of", "type": "decimal",
+          "units": ["kg", "t", "g"], "above": "0", "decimals": 6
+        },
+        {
+          "field": "treatmentIsEstimate", "title": "The weight recovered or disposed of is an estimate",
+          "type": "boolean"
+        }
+      ]
+    }
+  ],
+  "rules": [
+    {
+      "rule": "producer-particulars", "at": ["producer"],
+      "require": ["producerName", "producerAddress", "producerCapacity", "sicCode", "hierarchyDuty"],
+      "says": "Give name, address, capacity and SIC code of the producer or holder, and confirm the waste hierarchy."
+    },
+    {
+      "rule": "producer-numbers", "at": ["producer"],
+      "when": {"field": "producerCapacity", "flag": "numbered", "is": true}, "require": ["producerNumbers"],
+      "severity": "warning",
+      "says": "Give the number of the permit or registration the capacity rests on, if there is one."
+    },
+    {
+      "rule": "transfer-place-and-time", "at": ["producer"], "require": ["transferPlace", "transferAt"],
+      "says": "Say where and when the waste is handed over."
+    },
+    {
+      "rule": "broker-named", "at": ["producer"], "when": {"field": "brokerRegistration", "present": true},
+      "require": ["brokerName"], "says": "Name the broker or dealer whose registration number is given."
+    },
+    {
+      "rule": "broker-registered", "at": ["producer"], "when": {"field": "brokerName", "present": true},
+      "require": ["brokerRegistration"], "severity": "warning",
+      "says": "Give the registration number of the broker or dealer; check that there is one."
+    },
+    {
+      "rule": "waste-described", "at": ["producer"], "each": "wasteItems",
+      "require": ["ewcCodes", "description", "containment", "quantity", "isEstimate"],
+      "says": "Give EWC codes, description, containment and weight for each waste, and say whether the weight is an estimate."
+    },
+    {
+      "rule": "container-kind", "at": ["producer"], "each": "wasteItems",
+      "when": {"field": "containment", "is": "container"}, "require": ["containerType"],
+      "says": "Say what kind of container the waste is in."
+    },
+    {
+      "rule": "container-is-one", "at": ["producer"], "each": "wasteItems",
+      "when": {"all": [{"field": "containment", "is": "container"}, {"field": "containerType", "present": true}]},
+      "that": {"not": {"field": "containerType", "is": "LOO"}},
+      "says": "Choose a kind of container; LOO is for loose waste."
+    },
+    {
+      "rule": "loose-is-loose", "at": ["producer"], "each": "wasteItems",
+      "when": {"all": [{"field": "containment", "is": "loose"}, {"field": "containerType", "present": true}]},
+      "that": {"field": "containerType", "is": "LOO"},
+      "says": "Take the kind of container away or choose LOO, since the waste is loose."
+    },
+    {
+      "rule": "no-hazardous-waste", "at": ["producer"], "each": "wasteItems",
+      "that": {"not": {"field": "ewcCodes", "flag": "hazardous", "is": true}},
+      "says": "Use a consignment note for this waste: one of its codes is hazardous."
+    },
+    {
+      "rule": "carrier-particulars", "at": ["carrier"],
+      "require": ["carrierName", "carrierAddress", "meansOfTransport", "collectedAt"],
+      "says": "Give name and address of the carrier, the means of transport and the time of collection."
+    },
+    {
+      "rule": "registration-or-reason", "at": ["carrier"], "when": {"field": "registrationNumber", "present": false},
+      "require": ["noRegistrationReason"],
+      "says": "Give the carrier's registration number, or the reason why there is none."
+    },
+    {
+      "rule": "not-number-and-reason", "at": ["carrier"], "when": {"field": "registrationNumber", "present": true},
+      "forbid": ["noRegistrationReason"],
+      "says": "Take the reason for having no registration number away, since there is a number."
+    },
+    {
+      "rule": "vehicle-on-road", "at": ["carrier"], "when": {"field": "meansOfTransport", "is": "Road"},
+      "require": ["vehicleRegistration"], "says": "Give the registration mark of the vehicle."
+    },
+    {
+      "rule": "vehicle-off-road", "at": ["carrier"], "when": {"not": {"field": "meansOfTransport", "is": "Road"}},
+      "forbid": ["vehicleRegistration"],
+      "says": "Take the registration mark of the vehicle away, since the waste does not go by road."
+    },
+    {
+      "rule": "receiver-particulars", "at": ["receiver"],
+      "require": ["receiverName", "siteAuthorisation", "receiverAddress", "receiverPostcode", "receivedAt"],
+      "says": "Give name, authorisation, address and postcode of the receiving site, and the time of receipt."
+    },
+    {"rule": "outcome-given", "at": ["receiver"], "require": ["outcome"], "says": "Say what became of the load."},
+    {
+      "rule": "received-described", "at": ["receiver"], "each": "receivedItems",
+      "require": [
+        "ewcCodes",
+        "physicalForm",
+        "containerType",
+        "containerCount",
+        "weight",
+        "isEstimate",
+        "containsHazardous",
+        "containsPops"
+      ],
+      "says": "Give EWC codes, physical form, kind and number of containers and weight for each waste; say whether the weight is an estimate, and whether hazardous waste or persistent organic pollutants were found."
+    },
+    {
+      "rule": "received-in-words", "at": ["receiver"], "each": "receivedItems", "require": ["description"],
+      "severity": "warning",
+      "says": "Describe the waste in words; the receipt record of Digital Waste Tracking asks for it."
+    },
+    {
+      "rule": "hazardous-code-found", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "ewcCodes", "flag": "hazardous", "is": true}, "that": {"field": "containsHazardous", "is": true},
+      "says": "Say that hazardous waste was found: one of the codes received is hazardous."
+    },
+    {
+      "rule": "hazardous-found", "at": ["receiver"], "each": "receivedItems",
+      "that": {"not": {"field": "containsHazardous", "is": true}}, "severity": "warning",
+      "says": "Hazardous waste came under a note for waste that is not: tell the carrier and the producer."
+    },
+    {
+      "rule": "hazard-details", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "containsHazardous", "is": true},
+      "require": ["hazardCodes", "hazardSource", "noConsignmentReason"],
+      "says": "Give the hazardous properties, where they are known from, and why no consignment note came with the waste."
+    },
+    {
+      "rule": "no-hazard-details", "at": ["receiver"], "each": "receivedItems",
+      "when": {"not": {"field": "containsHazardous", "is": true}},
+      "forbid": ["hazardCodes", "hazardSource", "hazardComponents", "noConsignmentReason"],
+      "says": "Take the details of hazardous waste away, or say that it was found."
+    },
+    {
+      "rule": "hazard-components", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "hazardSource", "flag": "named", "is": true}, "require": ["hazardComponents"],
+      "says": "Name the hazardous components, since their source says that they are known."
+    },
+    {
+      "rule": "hazard-components-advised", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "hazardSource", "is": "PROVIDED_WITH_WASTE"}, "require": ["hazardComponents"],
+      "severity": "warning", "says": "Name the hazardous components that were given with the waste."
+    },
+    {
+      "rule": "hazard-components-unknown", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "hazardSource", "is": "NOT_PROVIDED"}, "forbid": ["hazardComponents"],
+      "says": "Take the hazardous components away, or say where they are known from."
+    },
+    {
+      "rule": "pop-details", "at": ["receiver"], "each": "receivedItems", "when": {"field": "containsPops", "is": true},
+      "require": ["popSource"], "says": "Say where the persistent organic pollutants are known from."
+    },
+    {
+      "rule": "no-pop-details", "at": ["receiver"], "each": "receivedItems",
+      "when": {"not": {"field": "containsPops", "is": true}}, "forbid": ["popSource", "popCodes"],
+      "says": "Take the details of persistent organic pollutants away, or say that they were found."
+    },
+    {
+      "rule": "pop-codes", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "popSource", "flag": "named", "is": true}, "require": ["popCodes"],
+      "says": "Choose the pollutants, since their source says that they are known."
+    },
+    {
+      "rule": "pop-codes-advised", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "popSource", "is": "PROVIDED_WITH_WASTE"}, "require": ["popCodes"], "severity": "warning",
+      "says": "Choose the pollutants that were given with the waste."
+    },
+    {
+      "rule": "pop-codes-unknown", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "popSource", "is": "NOT_PROVIDED"}, "forbid": ["popCodes"],
+      "says": "Take the pollutants away, or say where they are known from."
+    },
+    {
+      "rule": "treatment-known", "at": ["receiver"], "each": "receivedItems", "require": ["treatmentCode"],
+      "severity": "warning", "says": "Give the recovery or disposal operation as soon as it is known."
+    },
+    {
+      "rule": "treatment-weighed", "at": ["receiver"], "each": "receivedItems",
+      "when": {"field": "treatmentCode", "present": true}, "require": ["treatmentWeight", "treatmentIsEstimate"],
+      "says": "Give the weight recovered or disposed of, and say whether it is an estimate."
+    },
+    {
+      "rule": "treatment-named", "at": ["receiver"], "each": "receivedItems",
+      "when": {"any": [{"field": "treatmentWeight", "present": true}, {"field": "treatmentIsEstimate", "present": true}]},
+      "require": ["treatmentCode"], "says": "Give the operation that the weight was recovered or disposed of by."
+    }
+  ],
+  "signatures": [
+    {
+      "signature": "producer", "role": "producer", "title": "Producer or holder",
+      "statement": "I hand over the waste described here. The description is true and complete, the waste is not hazardous, and I have applied the waste hierarchy to it as the law requires."
+    },
+    {
+      "signature": "carrier", "role": "carrier", "title": "Carrier",
+      "statement": "I have taken charge of the waste described here, and what is said here of my registration and transport is true.",
+      "after": ["producer"]
+    },
+    {
+      "signature": "receiver", "role": "receiver", "title": "Receiving site",
+      "statement": "I have received the waste recorded here, at the site and under the authorisation given here.",
+      "after": ["producer"]
+    }
+  ],
+  "handoffs": [
+    {
+      "handoff": "collection", "from": "producer", "to": "carrier", "title": "Collection from the producer or holder",
+      "after": ["producer"], "lasts": 900, "longest": 86400
+    },
+    {
+      "handoff": "transfer", "from": "carrier", "to": "carrier", "title": "Transfer to the next carrier",
+      "after": ["carrier"], "lasts": 900, "longest": 86400
+    },
+    {
+      "handoff": "delivery", "from": "carrier", "to": "receiver", "title": "Delivery to the receiving site",
+      "after": ["carrier"], "lasts": 900, "longest": 86400
+    }
+  ],
+  "checks": [
+    {
+      "check": "received-differs", "at": ["receiver"], "declared": "wasteItems/*/quantity",
+      "received": "receivedItems/*/weight", "tolerancePercent": "5",
+      "says": "The weight received differs by more than 5 % from the weight declared: look at both, and tell the producer if both are right."
+    }
+  ]
+}
+
+"""#,
+        changed: [
+            (list: "capacities", text: #"""
+{
+  "list": "capacities",
+  "title": "Capacities of a party",
+  "source": "Waste (England and Wales) Regulations 2011, regulation 35(2)(c); numbered: the note gives the permit or registration number",
+  "codes": {
+    "producer": {"title": "Producer of the waste"},
+    "importer": {"title": "Importer of the waste"},
+    "transporter": {"title": "Transporter of the waste"},
+    "local-authority": {"title": "Local authority"},
+    "permit-holder": {"title": "Holder of an environmental permit", "numbered": true},
+    "exempt-operator": {"title": "Operator under an exemption from permitting"},
+    "registered-carrier": {"title": "Registered carrier of controlled waste", "numbered": true},
+    "broker-dealer": {"title": "Registered broker or dealer", "numbered": true}
+  }
+}
+
+"""#),
+            (list: "outcomes", text: #"""
+{
+  "list": "outcomes",
+  "title": "What became of the load",
+  "source": "this scheme's own; a load that is refused is declined at the handoff and never gets here",
+  "codes": {
+    "accepted": {"title": "Accepted"}
   }
 }
 

@@ -114,6 +114,7 @@ struct ExampleRun {
     private var actors: [String: Actor] = [:]
     private var last: [String: Digest] = [:]
     private var lastOfParty: [String: Digest] = [:]
+    private var parentsOf: [Digest: [Digest]] = [:]
     private var seqs: [String: Int] = [:]
     private let authority: SigningKey?
 
@@ -234,6 +235,7 @@ struct ExampleRun {
         seqs[speaker.actor.label] = seq
         last[speaker.actor.label] = event.hash
         lastOfParty[speaker.partyName] = event.hash
+        parentsOf[event.hash] = parents
         return decision.verdict
     }
 
@@ -271,7 +273,12 @@ struct ExampleRun {
     /// The newest events, or only those the party has seen at its last step.
     private func parents(of speaker: Speaker, isUnseen: Bool, in state: ChainState) throws(ExampleError) -> [Digest] {
         let own = last[speaker.actor.label]
-        if isUnseen { return (own ?? lastOfParty[speaker.partyName]).map { [$0] } ?? [] }
+        if isUnseen {
+            let party = lastOfParty[speaker.partyName]
+            if own != nil, own == party { return own.map { [$0] } ?? [] }
+            let seen = party.map { parentsOf[$0] ?? [] } ?? []
+            return Array(Set(seen + (own.map { [$0] } ?? [])))
+        }
         var parents = state.nextParents(of: speaker.actor.device)
         // An event that still waits is nobody's ancestor yet, and has to be that of its device's next.
         if let own, !state.knows(own), !parents.contains(own) { parents.append(own) }

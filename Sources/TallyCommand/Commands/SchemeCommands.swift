@@ -53,32 +53,124 @@ extension CommandDeclaration {
 
     static let schemeCheck = CommandDeclaration(
         ["scheme", "check"],
-        summary: "Check a scheme's folder and say where its first mistake is",
-        arguments: [ArgumentDeclaration("DIR", values: .folders, help: "a folder with scheme.json and codes/*.json")],
-        examples: [("tally scheme check my-scheme", "reads my-scheme/scheme.json and my-scheme/codes/*.json")],
+        summary: "Check a scheme's folder and explain every mistake in it",
+        arguments: [schemeFolder],
+        examples: [("tally scheme check my-scheme", "reads scheme.json, codes/*.json and examples/*.json there")],
         exitCodes: [
-            (.badInput, "the scheme has a mistake; the error names its place"), (.noInput, "a file is missing"),
+            (.foundProblems, "the scheme has mistakes; each is named with its file and place"),
+            (.noInput, "a file is missing"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
-            let folder = try invocation.argument("DIR")
-            let text = try Files.read("\(folder)/scheme.json", limit: 4 << 20)
-            let lists = (try JSON.parse(text)["codeLists"]?.elements ?? []).compactMap { $0.text.flatMap(Name.init) }
-            var codes: [(name: String, text: [UInt8])] = []
-            for list in lists {
-                codes.append((list.text, try Files.read("\(folder)/codes/\(list).json", limit: 64 << 20)))
-            }
-            let scheme = try Scheme(scheme: text, codeLists: codes)
+            let folder = try SchemeFolder(try invocation.argument("DIR"))
             if invocation.isJSON {
-                invocation.console.print(SchemePage(scheme: scheme).summary)
-            } else {
                 invocation.console.print(
-                    "\(scheme.reference.id) version \(scheme.reference.version) is sound; its hash is "
-                        + scheme.reference.hash.hex
+                    .object([
+                        ("scheme", folder.scheme.map { SchemePage(scheme: $0).summary } ?? .null),
+                        ("problems", .array(folder.problems.map { json(of: $0) })),
+                    ])
                 )
+                return folder.problems.isEmpty ? .done : .foundProblems
             }
+            for problem in folder.problems {
+                let place = problem.path.isEmpty ? problem.file : "\(problem.file), \(problem.path)"
+                invocation.console.print(invocation.console.styled(Console.plain(place), .heading, on: .output))
+                invocation.console.print("  \(Console.plain(problem.message)) (\(problem.code.rawValue))")
+                invocation.console.print("  \(Console.plain(problem.remedy))")
+            }
+            guard let scheme = folder.scheme, folder.problems.isEmpty else {
+                invocation.console.note("\(counted(folder.problems.count, "mistake")) in \(Console.plain(folder.path)).")
+                return .foundProblems
+            }
+            invocation.console.print(
+                "\(scheme.reference.id) version \(scheme.reference.version) is sound; its hash is "
+                    + scheme.reference.hash.hex
+            )
             return .done
         }
     )
+
+    private static let schemeFolder = ArgumentDeclaration(
+        "DIR",
+        values: .folders,
+        help: "a folder with scheme.json, codes/*.json and examples/*.json"
+    )
+
+    private static func json(of problem: SchemeProblem) -> JSONOutput {
+        .object([
+            ("code", .string(problem.code.rawValue)), ("file", .string(problem.file)), ("path", .string(problem.path)),
+            ("message", .string(problem.message)), ("remedy", .string(problem.remedy)),
+        ])
+    }
+
+    static let schemeTest = CommandDeclaration(
+        ["scheme", "test"],
+        summary: "Run a scheme's examples and say which come out otherwise",
+        arguments: [schemeFolder],
+        options: [
+            OptionDeclaration("only", value: "TEXT", help: "only examples with this in their name or in what they show"),
+            OptionDeclaration(flag: "all", help: "list those that pass, too"),
+        ],
+        examples: [
+            ("tally scheme test my-scheme", "runs my-scheme/examples/*.json"),
+            ("tally scheme test my-scheme --all --only vehicle", "lists what becomes of the examples about vehicles"),
+        ],
+        exitCodes: [
+            (.foundProblems, "the scheme has mistakes, or an example comes out otherwise"),
+            (.noInput, "a file is missing, or there is no such example"),
+        ],
+        run: { (invocation: Invocation) async throws -> ExitCode in
+            let folder = try SchemeFolder(try invocation.argument("DIR"))
+            guard let scheme = folder.scheme, let examples = folder.examples, folder.problems.isEmpty else {
+                throw CommandError(
+                    exit: .foundProblems,
+                    code: "scheme-invalid",
+                    message: "the scheme has \(counted(folder.problems.count, "mistake"))",
+                    remedy: "`tally scheme check \(Console.plain(folder.path))` explains them"
+                )
+            }
+            let wanted = try invocation.option("only")
+            let chosen = examples.examples.filter { example in
+                wanted.map { text in ([example.name] + example.shows).contains { $0.contains(text) } } ?? true
+            }
+            guard !chosen.isEmpty else {
+                throw CommandError(
+                    exit: .noInput,
+                    code: "no-examples",
+                    message: wanted == nil ? "there are no examples" : "there is no example of this kind",
+                    remedy: "write some into \(Console.plain(folder.path))/examples; docs/schemes.md shows how"
+                )
+            }
+            let outcomes = chosen.map { examples.run($0, under: scheme, Zones.offsets) }
+            let failed = outcomes.filter { !$0.faults.isEmpty }
+            if invocation.isJSON {
+                invocation.console.print(
+                    .object([
+                        ("scheme", SchemePage(scheme: scheme).summary), ("passed", .int(outcomes.count - failed.count)),
+                        ("failed", .int(failed.count)), ("examples", .array(outcomes.map { json(of: $0) })),
+                    ])
+                )
+                return failed.isEmpty ? .done : .foundProblems
+            }
+            for outcome in try invocation.flag("all") ? outcomes : failed {
+                let example = outcome.example
+                let mark = outcome.faults.isEmpty ? "passes" : "FAILS"
+                invocation.console.print(Console.plain("\(mark)  \(example.name) (\(example.expects)), \(example.file), \(example.path)"))
+                for fault in outcome.faults { invocation.console.print("    \(Console.plain(fault))") }
+            }
+            invocation.console.print("\(counted(outcomes.count - failed.count, "example")) passed, \(failed.count) failed.")
+            return failed.isEmpty ? .done : .foundProblems
+        }
+    )
+
+    private static func json(of outcome: SchemeExamples.Outcome) -> JSONOutput {
+        .object([
+            ("name", .string(outcome.example.name)), ("file", .string(outcome.example.file)),
+            ("path", .string(outcome.example.path)),
+            ("shows", .array(outcome.example.shows.map { .string($0) })),
+            ("expects", .string(outcome.example.expects)), ("passed", .bool(outcome.faults.isEmpty)),
+            ("faults", .array(outcome.faults.map { .string($0) })),
+        ])
+    }
 }
 
 /// A scheme as text and as JSON.

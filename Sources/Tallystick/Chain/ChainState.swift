@@ -248,6 +248,8 @@ public struct ChainState: Sendable {
         public let event: Digest
         /// Who said it.
         public let party: UniqueID
+        /// The author's leg, where it had one before.
+        public let leg: Digest?
         /// The author's time.
         public let at: Timestamp
         /// The warnings.
@@ -361,12 +363,21 @@ extension ChainState {
     /// Whether values contradict each other.
     public var isInConflict: Bool { slots.values.contains { $0.values.contains { $0.isInConflict } } }
 
-    /// The legs that passed the load on without any signature of their own, where the scheme has one.
+    /// The legs that lack a signature which the scheme lets be missing, although what it should come before is done.
     public var gaps: [Leg] {
-        guard let scheme else { return [] }
-        return legs.dropLast().filter { leg in
-            scheme.signatures.contains { $0.role == leg.role }
-                && !signatures.contains { $0.leg == leg.event && scheme.signature($0.name)?.role == leg.role }
+        guard let scheme, !scheme.optionalStages.isEmpty else { return [] }
+        let current = legs.last?.event
+        return legs.filter { leg in
+            scheme.optionalStages.contains { stage in
+                guard scheme.signature(stage)?.role == leg.role, signature(stage, on: leg.event) == nil else { return false }
+                return leg.event != current
+                    || warned.contains { warned in
+                        warned.leg == leg.event
+                            && warned.reasons.contains {
+                                $0.code == .signatureMissing && sameBytes($0.subject ?? "", stage.text)
+                            }
+                    }
+            }
         }
     }
 

@@ -152,14 +152,15 @@ extension Deciding {
     /// Where links divide amounts, they divide all of them by the end.
     private mutating func checkConservation(_ scheme: Scheme) {
         for rule in scheme.links {
-            guard let conserved = rule.conserves, state.links.contains(where: { $0.link.link == rule.name }),
+            guard let conserved = rule.conserves,
+                rule.isDue || state.links.contains(where: { $0.link.link == rule.name }),
                 let owner = scheme.field(conserved)?.owner, let leg = state.latestLeg(of: owner)
             else { continue }
             let wholes = (state.slots[leg.event] ?? [:]).filter {
                 $0.key.field == conserved.field && $0.key.line?.list == conserved.list
             }
             for (path, slot) in wholes.sorted(by: { $0.key < $1.key }) {
-                guard let whole = slot.value else { continue }
+                guard let whole = slot.value, Total([whole])?.scaled != 0 else { continue }
                 let sum = Total(state.amounts(of: rule.name, at: path))
                 if let sum, let total = Total([whole]), sum.kind == total.kind, sum.scaled == total.scaled { continue }
                 refuse(

@@ -107,7 +107,10 @@ struct Deciding {
     }
 
     mutating func checkContent() {
+        let count = reasons.count
         checkEnding()
+        // What else may be wrong with it does not matter once the chain has ended.
+        guard reasons.count == count else { return }
         switch event.content {
         case .chainOpened(let reference): checkOpening(reference)
         case .handoffAccepted(let half): checkAcceptance(half)

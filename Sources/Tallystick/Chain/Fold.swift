@@ -75,10 +75,10 @@ extension ChainState {
         let event = arrival.event
         // An accepted event was decided with a certificate.
         guard let party = arrival.certificate?.party else { return }
-        if !warnings.isEmpty {
-            warned.append(Warned(event: event.hash, party: party, at: event.at, reasons: warnings))
-        }
         let leg = leg(of: party, in: event.role, seenBy: clock)
+        if !warnings.isEmpty {
+            warned.append(Warned(event: event.hash, party: party, leg: leg?.event, at: event.at, reasons: warnings))
+        }
         switch event.content {
         case .chainOpened(let reference):
             opening = Opening(event: event.hash, party: party, scheme: reference, at: event.at)

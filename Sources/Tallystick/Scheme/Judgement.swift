@@ -249,9 +249,10 @@ struct Judgement {
             if let when = check.when, !holds(when, on: line) { return nil }
             let left = value(of: declared, on: line)
             let right = value(of: received, on: line)
-            if left == nil, right == nil { return nil }
             guard let first = left.flatMap({ Total([$0]) }), let second = right.flatMap({ Total([$0]) }) else {
-                let side = left == nil ? "received and was not declared" : "declared and was not received"
+                let isDeclared = rows[declaredList]?[line] != nil
+                if left == nil && right == nil || isDeclared && rows[receivedList]?[line] != nil { return nil }
+                let side = isDeclared ? "declared and was not received" : "received and was not declared"
                 return Reason(.discrepancy, check.name.text, "row \(line) was \(side). \(check.says)")
             }
             return difference(check, first, second, tolerance, in: unit(of: declared), on: line)

@@ -39,6 +39,7 @@ public struct Scheme: Sendable {
 
     let fieldsByName: [FieldKey: Field]
     let rulesByStage: [Name: [Rule]]
+    let optionalStages: Set<Name>
     let otherRolesByStage: [Name: [Name]]
     let signaturesByName: [Name: SignatureRule]
 
@@ -244,6 +245,8 @@ public struct Scheme: Sendable {
         public let after: [Guard]
         /// The amounts that links of this name divide among themselves.
         public let conserves: FieldReference?
+        /// Whether the amounts have to go on even where no link of this name was made.
+        public let isDue: Bool
         /// Whether a reason has to be given.
         public let needsReason: Bool
 

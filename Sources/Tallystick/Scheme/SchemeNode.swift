@@ -112,7 +112,7 @@ struct SchemeNode {
     }
 
     /// The node's own text as a name.
-    func name(_ what: String) -> Name? {
+    func asName(_ what: String) -> Name? {
         guard let text = json.text, let name = SchemeNode.name(text) else {
             problem(
                 .nameInvalid,
@@ -137,13 +137,13 @@ struct SchemeNode {
             missing(member, what)
             return nil
         }
-        return node.name(what)
+        return node.asName(what)
     }
 
     /// The names in the array under this member; none where it is left out.
     func names(_ member: String, _ what: String = "a name") -> [Name] {
         guard let node = self.member(member) else { return [] }
-        let names = node.elements().compactMap { $0.name(what) }
+        let names = node.elements().compactMap { $0.asName(what) }
         if Set(names).count < names.count {
             node.problem(.nameTaken, "expected each name once", "take away what stands twice")
         }
@@ -156,8 +156,8 @@ struct SchemeNode {
             missing(member, what)
             return []
         }
-        if node.json.text != nil { return node.name(what).map { [$0] } ?? [] }
-        let names = node.elements().compactMap { $0.name(what) }
+        if node.json.text != nil { return node.asName(what).map { [$0] } ?? [] }
+        let names = node.elements().compactMap { $0.asName(what) }
         if names.isEmpty { node.problem(.memberInvalid, "expected at least one name", "name \(what)") }
         return names
     }

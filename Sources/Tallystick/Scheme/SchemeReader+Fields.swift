@@ -166,11 +166,11 @@ extension SchemeReader {
         }
         let (above, minimum, maximum) = (node.decimal("above"), node.decimal("minimum"), node.decimal("maximum"))
         let kinds = Set(units.compactMap { Unit.of($0)?.kind })
-        if kinds.count > 1, minimum != nil || maximum != nil || (above?.scaled ?? 0) != 0 {
+        if kinds.count > 1, maximum != nil || (minimum?.scaled ?? 0) != 0 || (above?.scaled ?? 0) != 0 {
             node.problem(
                 .typeMismatch,
                 at: "units",
-                "expected units of one kind where there are bounds other than \"above\": \"0\"",
+                "expected units of one kind where there are bounds other than zero",
                 "take the bounds away, or make two fields"
             )
         }

@@ -46,7 +46,7 @@ extension SchemeReader {
         }
         if sameBytes(text, "opened") { return .opened }
         if sameBytes(text, "closed") { return .closed }
-        guard let name = child.name("the name of a signature or a handoff"), isStage(name, node, at: member) else {
+        guard let name = child.asName("the name of a signature or a handoff"), isStage(name, node, at: member) else {
             return nil
         }
         return .stage(name)
@@ -168,7 +168,7 @@ extension SchemeReader {
     // MARK: Links and endings
 
     func link(_ node: SchemeNode) -> Scheme.LinkRule? {
-        guard node.isObject(of: ["link", "kind", "title", "role", "after", "conserves", "why"]),
+        guard node.isObject(of: ["link", "kind", "title", "role", "after", "conserves", "due", "why"]),
             let name = node.name("link")
         else { return nil }
         let kindText = node.text("kind")
@@ -189,6 +189,7 @@ extension SchemeReader {
                 )
             }
         }
+        if node.json["due"] != nil, node.json["conserves"] == nil { node.missing("conserves", "the amounts that go on") }
         guard let kind else { return nil }
         return Scheme.LinkRule(
             name: name,
@@ -197,6 +198,7 @@ extension SchemeReader {
             roles: roles,
             after: guards(node),
             conserves: conserves,
+            isDue: node.flag("due"),
             needsReason: node.flag("why")
         )
     }

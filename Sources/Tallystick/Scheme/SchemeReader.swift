@@ -320,7 +320,7 @@ struct SchemeReader {
         guard let member = node.member("after") else { return [] }
         return member.elements().compactMap { element in
             if element.json.text != nil {
-                guard let stage = element.name("the name of a signature or a handoff"),
+                guard let stage = element.asName("the name of a signature or a handoff"),
                     isStage(stage, element, at: "")
                 else { return nil }
                 return Scheme.Guard(stage: stage, isOptional: false)
@@ -367,6 +367,8 @@ extension Scheme {
             for stage in rule.at { byStage[stage, default: []].append(rule) }
         }
         rulesByStage = byStage
+        let guards = reader.signatures.map(\.after) + reader.handoffs.map(\.after) + reader.closings.map(\.after)
+        optionalStages = Set(guards.flatMap { $0 }.filter(\.isOptional).map(\.stage))
         otherRolesByStage = Scheme.owners(of: reader.rules, reader.checks, reader.fieldsByName)
         signaturesByName = Dictionary(reader.signatures.map { ($0.name, $0) }) { first, _ in first }
     }

@@ -1,0 +1,74 @@
+import CommandLineKit
+import Foundation
+import Schemes
+import Tallystick
+
+/// A scheme's folder as it stands on disk: its texts, its mistakes, and the scheme where it has none.
+struct SchemeFolder {
+    /// The folder's path, as it was given.
+    let path: String
+    /// Every mistake, of the scheme first.
+    private(set) var problems: [SchemeProblem] = []
+    /// The scheme, where it has no mistake.
+    private(set) var scheme: Scheme?
+    /// The examples, where they can be read.
+    private(set) var examples: SchemeExamples?
+
+    /// Reads the folder.
+    ///
+    /// Throws where there is no scheme.json, or a file cannot be read; what is wrong inside is in ``problems``.
+    init(_ path: String) throws {
+        self.path = path
+        let text = try Files.read("\(path)/scheme.json", limit: Scheme.longest)
+        let lists = try SchemeFolder.files(in: "\(path)/codes")
+        let cases = try SchemeFolder.files(in: "\(path)/examples")
+        do {
+            let scheme = try Scheme(scheme: text, codeLists: lists)
+            problems += SchemeFolder.unknownZones(in: scheme)
+            if problems.isEmpty { self.scheme = scheme }
+        } catch {
+            problems += error.problems
+        }
+        do {
+            examples = try SchemeExamples(files: cases)
+        } catch {
+            problems += error.problems
+        }
+    }
+
+    /// The JSON files of a folder by their names, in order; none where the folder is not there.
+    private static func files(in folder: String) throws -> [(name: String, text: [UInt8])] {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
+        var left = Scheme.longest
+        return try names.filter { $0.hasSuffix(".json") }.sorted().map { name in
+            let text = try Files.read("\(folder)/\(name)", limit: max(left, 1))
+            left -= text.count
+            return (String(name.dropLast(5)), text)
+        }
+    }
+
+    /// The engine has no time zones; here they can be looked up.
+    private static func unknownZones(in scheme: Scheme) -> [SchemeProblem] {
+        scheme.deadlines.filter { Zones.offset(in: $0.zone, at: Timestamp.epoch) == nil }.map {
+            SchemeProblem(
+                .unknownZone,
+                file: "scheme.json",
+                path: "deadlines (\($0.name)).zone",
+                "expected a time zone of the tz database, got “\($0.zone)”",
+                remedy: "write a name such as Europe/London or UTC"
+            )
+        }
+    }
+}
+
+/// The time zones of this machine's tz database.
+enum Zones {
+    /// Minutes east of UTC at a moment, or nil where there is no such zone.
+    static func offset(in zone: String, at moment: Timestamp) -> Int? {
+        guard let zone = TimeZone(identifier: zone) else { return nil }
+        return zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)) / 60
+    }
+
+    /// What the engine asks with.
+    static let offsets: ZoneOffsets = { zone, moment in Zones.offset(in: zone, at: moment) }
+}
