@@ -2,6 +2,7 @@ import CommandLineKit
 import Foundation
 import Schemes
 import Tallystick
+import TallystickStore
 
 /// A scheme's folder as it stands on disk: its texts, its mistakes, and the scheme where it has none.
 struct SchemeFolder {
@@ -59,16 +60,4 @@ struct SchemeFolder {
             )
         }
     }
-}
-
-/// The time zones of this machine's tz database.
-enum Zones {
-    /// Minutes east of UTC at a moment, or nil where there is no such zone.
-    static func offset(in zone: String, at moment: Timestamp) -> Int? {
-        guard let zone = TimeZone(identifier: zone) else { return nil }
-        return zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.milliseconds) / 1_000)) / 60
-    }
-
-    /// What the engine asks with.
-    static let offsets: ZoneOffsets = { zone, moment in Zones.offset(in: zone, at: moment) }
 }

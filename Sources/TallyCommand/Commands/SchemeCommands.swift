@@ -2,6 +2,7 @@ import CommandLineKit
 import Schemes
 import Tallystick
 import TallystickCrypto
+import TallystickStore
 
 extension CommandDeclaration {
     static let schemeList = CommandDeclaration(
