@@ -56,6 +56,7 @@ package final class StoryActor {
         seq: Int? = nil,
         id: UniqueID? = nil,
         at: Timestamp? = nil,
+        late: LateEntry? = nil,
         insisting: Bool = false
     ) throws -> SignedEvent {
         let now = at ?? story.clock.now
@@ -68,7 +69,8 @@ package final class StoryActor {
                 id: try id ?? Derived.id("\(story.name)/\(name)/\(said.count + 1)", at: now),
                 parents: parents ?? state.nextParents(of: device),
                 role: role ?? self.role,
-                seq: seq ?? state.lastSeq(of: device) + 1
+                seq: seq ?? state.lastSeq(of: device) + 1,
+                late: late
             )
         )
         let signed = SignedEvent(event, by: key)
@@ -94,13 +96,43 @@ package final class StoryActor {
 
     /// Gives, changes or (null) clears values.
     @discardableResult
-    package func set(_ values: SampleValues.Values, insisting: Bool = false) throws -> SignedEvent {
-        var changes: [EventContent.FieldChange] = []
-        for (text, value) in values {
+    package func set(
+        _ values: SampleValues.Values,
+        late: LateEntry? = nil,
+        insisting: Bool = false
+    ) throws -> SignedEvent {
+        try say(.fieldsSet(StoryActor.changes(values)), late: late, insisting: insisting)
+    }
+
+    private static func changes(_ values: SampleValues.Values) throws -> [EventContent.FieldChange] {
+        try values.map { text, value in
             guard let path = FieldPath(text) else { throw StoryError("expected a path, got “\(text)”") }
-            changes.append(EventContent.FieldChange(path: path, value: value.isNull ? nil : value))
+            return EventContent.FieldChange(path: path, value: value.isNull ? nil : value)
         }
-        return try say(.fieldsSet(changes), insisting: insisting)
+    }
+
+    /// Proposes a correction of sealed values, and gives its name.
+    @discardableResult
+    package func correct(_ values: SampleValues.Values, why: String, insisting: Bool = false) throws -> Digest {
+        try say(.correctionProposed(StoryActor.changes(values), why: why), insisting: insisting).event.hash
+    }
+
+    /// Signs in the place of a party that has let it, or attests a signature on paper.
+    @discardableResult
+    package func sign(_ signature: String, _ way: SigningWay, insisting: Bool = false) throws -> SignedEvent {
+        let name = try Derived.name(signature)
+        let parents = state.nextParents(of: device)
+        guard let rule = story.scheme.signature(name) else { throw StoryError("expected a signature “\(name)”") }
+        let isForeign = way.paper != nil && rule.role != role
+        let snapshot =
+            isForeign
+            ? state.paperSnapshot(name, parents: parents)
+            : state.signatureSnapshot(name, by: way.principal ?? party, parents: parents)
+        return try say(
+            .signed(signature: name, snapshot: snapshot?.hash ?? anyHash, statement: rule.statement, way),
+            as: way.principal == nil ? role : rule.role,
+            insisting: insisting
+        )
     }
 
     /// The reply to the last offer that the actor accepted or declined, signed by its key.
