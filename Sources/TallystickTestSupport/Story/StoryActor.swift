@@ -56,6 +56,7 @@ package final class StoryActor {
         seq: Int? = nil,
         id: UniqueID? = nil,
         at: Timestamp? = nil,
+        late: LateEntry? = nil,
         insisting: Bool = false
     ) throws -> SignedEvent {
         let now = at ?? story.clock.now
@@ -68,7 +69,8 @@ package final class StoryActor {
                 id: try id ?? Derived.id("\(story.name)/\(name)/\(said.count + 1)", at: now),
                 parents: parents ?? state.nextParents(of: device),
                 role: role ?? self.role,
-                seq: seq ?? state.lastSeq(of: device) + 1
+                seq: seq ?? state.lastSeq(of: device) + 1,
+                late: late
             )
         )
         let signed = SignedEvent(event, by: key)
@@ -94,13 +96,22 @@ package final class StoryActor {
 
     /// Gives, changes or (null) clears values.
     @discardableResult
-    package func set(_ values: SampleValues.Values, insisting: Bool = false) throws -> SignedEvent {
+    package func set(
+        _ values: SampleValues.Values,
+        late: LateEntry? = nil,
+        insisting: Bool = false
+    ) throws -> SignedEvent {
+        try say(.fieldsSet(try changes(values)), late: late, insisting: insisting)
+    }
+
+    /// The changes that give these values, or (null) clear them.
+    package func changes(_ values: SampleValues.Values) throws(StoryError) -> [EventContent.FieldChange] {
         var changes: [EventContent.FieldChange] = []
         for (text, value) in values {
             guard let path = FieldPath(text) else { throw StoryError("expected a path, got “\(text)”") }
             changes.append(EventContent.FieldChange(path: path, value: value.isNull ? nil : value))
         }
-        return try say(.fieldsSet(changes), insisting: insisting)
+        return changes
     }
 
     /// The reply to the last offer that the actor accepted or declined, signed by its key.
