@@ -9,9 +9,10 @@ extension Projections {
     // MARK: Deadlines
 
     func writeDeadlines(after event: Event, state: ChainState) throws(StoreError) {
-        guard let scheme = state.scheme, !scheme.deadlines.isEmpty, Projections.moves(event.content, scheme) else {
-            return
-        }
+        // The count first: most events come under a scheme without deadlines, and a scheme is much to copy.
+        guard state.scheme?.deadlines.isEmpty == false, let scheme = state.scheme,
+            Projections.moves(event.content, scheme)
+        else { return }
         try database.run("DELETE FROM deadlines WHERE chain = ?", state.chain.description)
         // The time asked at settles only what is overdue, which is for whoever reads the rows.
         for status in state.deadlines(at: event.at, Zones.offsets) {
@@ -66,7 +67,7 @@ extension Projections {
     // MARK: Gaps
 
     func writeGaps(after decision: ChainLedger.Decision, state: ChainState) throws(StoreError) {
-        guard let scheme = state.scheme, scheme.hasOptionalStages else { return }
+        guard state.scheme?.hasOptionalStages == true else { return }
         switch decision.arrival.event.content {
         case .signed, .handoffAccepted: break
         default:
