@@ -84,9 +84,11 @@ package final class ServerStore: Sendable {
 
     /// Opens a database with its keys.
     ///
-    /// Schemes that it does not know yet are added, and count for events that come from now on.
+    /// Schemes that it does not know yet are added, and count for events that come from now on. A file of an earlier
+    /// version gets the tables of this one, into which its log is folded again: that takes as long as a rebuild.
     ///
-    /// - Throws: ``ServerError/Code/wrongKeys``, `CryptoError` where others can read the keys, `StoreError`.
+    /// - Throws: ``ServerError/Code/wrongKeys``, ``ServerError/Code/logDamaged`` where the log of an earlier version
+    ///   cannot be folded again, `CryptoError` where others can read the keys, `StoreError`.
     package static func open(
         path: String,
         schemes: [Scheme],
@@ -104,7 +106,7 @@ package final class ServerStore: Sendable {
         guard sameBytes(try meta("authority"), Hex.encode(keys.authority.publicKey.bytes)) else {
             throw ServerError(.wrongKeys, "expected the keys of this database in \(ServerKeys.path(for: path))")
         }
-        return try ServerStore(
+        let store = try ServerStore(
             path: path,
             names: (origin: try meta("origin"), epoch: try meta("epoch")),
             keys: keys,
@@ -112,6 +114,8 @@ package final class ServerStore: Sendable {
             limits: limits,
             random: random
         )
+        try store.foldStaleProjections()
+        return store
     }
 
     private init(
