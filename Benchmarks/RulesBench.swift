@@ -90,7 +90,7 @@ enum RulesBench {
         var changes: [EventContent.FieldChange] = []
         for row in 1...rows {
             for (field, value) in [
-                ("description", JSON.string("Waste oil, load \(seq)")), ("weight", .members([("amount", .string("\(seq % 900 + 1)")), ("unit", .string("kg"))])),
+                ("description", JSON.string("Waste oil, load \(seq)")), ("quantity", .members([("amount", .string("\(seq % 900 + 1)")), ("unit", .string("kg"))])),
                 ("process", .string("Machine shop \(seq)")),
             ] {
                 let text = field == "process" ? "process" : "wasteItems/\(row)/\(field)"
