@@ -77,8 +77,9 @@ struct Workplace {
         var library = ShippedSchemes.library
         do {
             library.add(try home(invocation).schemes())
-        } catch let error as DeviceError where [.notEnrolled, .notAHome].contains(error.code) {
-            // Not every machine that reads codes and schemes is a device.
+        } catch is DeviceError {
+            // Not every machine that reads codes and schemes is a device; what is wrong with a home, the commands say
+            // that work in it.
         } catch let error as CommandError where error.code == "home-unknown" {
         }
         return library
