@@ -82,6 +82,7 @@ struct ChainPage {
         let standing = isHandedOver(view) ? ", handed over, both halves held" : ", has the load"
         console.print("  since \(Moment.text(leg.at))\(leg.isCurrent ? standing : "")\(finding(of: leg))")
         printFields(of: leg, on: console)
+        printSeals(of: leg, on: console)
         for signature in leg.signatures {
             console.print("  \(words(signature))")
             for warning in signature.warnings {
@@ -132,12 +133,31 @@ struct ChainPage {
             let titles = field.codeTitles.joined(separator: ", ")
             let codes = titles.isEmpty || titles == value ? "" : " (\(titles))"
             let others = field.others.map { $0.isNull ? "cleared" : Scheme.text(of: $0) }.joined(separator: ", ")
-            let seal = field.isSealed ? "  (sealed)" : ""
             let conflict = field.isInConflict ? "  IN CONFLICT with: \(others)" : ""
             let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
             console.print(
-                "    \(Console.plain("\(label)\(field.title ?? field.path.description): \(value)\(codes)\(seal)\(conflict)"))"
+                "    \(Console.plain("\(label)\(field.title ?? field.path.description): \(value)\(codes)\(conflict)"))"
             )
+        }
+    }
+
+    /// Which of the values can be set no more: named by whichever are fewer, the sealed ones or the others.
+    private func printSeals(of leg: ChainView.Leg, on console: Console) {
+        let sealed = leg.fields.filter(\.isSealed)
+        let others = leg.fields.filter { !$0.isSealed }
+        guard !sealed.isEmpty else { return }
+        func names(_ fields: [ChainView.Field]) -> String {
+            let names = fields.map { field in
+                (field.path.line.map { "\($0.list)/\($0.id) " } ?? "") + (field.title ?? field.path.description)
+            }
+            return Console.plain(names.joined(separator: ", "))
+        }
+        if others.isEmpty {
+            console.print("  sealed: all of these values")
+        } else if others.count < sealed.count {
+            console.print("  sealed: all of these values but \(names(others))")
+        } else {
+            console.print("  sealed: \(names(sealed))")
         }
     }
 

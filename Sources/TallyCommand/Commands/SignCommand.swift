@@ -140,7 +140,11 @@ private enum SigningPage {
                 "over what they said:",
             ]
         case .paper(let paper):
-            leg = all.last { $0.role == rule.role }
+            // Of the own leg, where that lacks the signature, else of the latest.
+            let own = all.last { leg in
+                leg.role == rule.role && leg.party.isOwn && !leg.signatures.contains { $0.name == rule.name }
+            }
+            leg = own ?? all.last { $0.role == rule.role }
             lines = [
                 "You attest that \(Console.plain(paper.signer)) signed on paper, as \(rule.title):",
                 "  “\(rule.statement)”", "over:",

@@ -58,20 +58,22 @@ extension Device {
         let ready = open.filter { isReady($0.rule, on: $0.leg, in: state) }
         // With one signature only, or none given yet, the engine says better what is in the way.
         if ready.isEmpty, let only = mine.first?.rule, mine.count == 1 { return only }
+        if ready.isEmpty, way == .own,
+            let principal = state.delegations.last(where: { isOpenToMe($0, in: state) })?.from
+        {
+            let who = try partyName(principal) ?? principal.description
+            throw DeviceError(
+                .nothingToDo,
+                "expected a signature of your own with something to sign, got none",
+                remedy: "to sign in the place of \(who), say so with --for '\(who)'"
+            )
+        }
         if ready.isEmpty, !open.isEmpty, open.count < mine.count {
             throw DeviceError(
                 .nothingToDo,
                 "expected a signature with something to sign, got none",
                 remedy: "to sign all the same, name one with --as NAME: "
                     + open.map(\.rule.name.text).joined(separator: ", ")
-            )
-        }
-        if open.isEmpty, way == .own, let principal = state.delegations.last(where: isOpenToMe)?.from {
-            let who = try partyName(principal) ?? principal.description
-            throw DeviceError(
-                .nothingToDo,
-                "expected signatures of your own, got none",
-                remedy: "to sign in the place of \(who), say so with --for '\(who)'"
             )
         }
         return try Device.onlyOne(
@@ -92,7 +94,7 @@ extension Device {
         case .own: return certificate.roles.contains(rule.role) ? ownLeg(rule.role, in: state) : nil
         case .delegate(let principal):
             let given = state.delegations.last {
-                $0.from == principal && isOpenToMe($0) && $0.signatures.contains(rule.name)
+                $0.from == principal && isMineNow($0) && $0.signatures.contains(rule.name)
             }
             return given.flatMap { state.leg($0.leg) }
         case .paper:
@@ -116,8 +118,14 @@ extension Device {
         return !isEarly && !isLate && (rule.covers.names.isEmpty || values.keys.contains(where: rule.covers.contains))
     }
 
-    private func isOpenToMe(_ delegation: ChainState.Delegation) -> Bool {
+    private func isMineNow(_ delegation: ChainState.Delegation) -> Bool {
         delegation.to == certificate.party && now().milliseconds <= delegation.until.milliseconds
+    }
+
+    /// Whether a signature is left that this party can give by the delegation.
+    private func isOpenToMe(_ delegation: ChainState.Delegation, in state: ChainState) -> Bool {
+        isMineNow(delegation)
+            && delegation.signatures.contains { state.signature($0, on: delegation.leg) == nil }
     }
 
     /// The leg whose signature on paper this party would attest: its own where that lacks it, else the role's latest.

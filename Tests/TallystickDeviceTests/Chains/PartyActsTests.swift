@@ -98,6 +98,35 @@ struct PartyActsTests {
         )
     }
 
+    @Test("guesses the only signature with something to sign, and says what else could be signed")
+    func guessesWhatToSign() throws {
+        let story = try World.delivered()
+        // The carrier has signed for its leg; the schedule of a season ticket is empty.
+        let nothing = deviceError { try story.carrier.sign(story.chain) }
+        #expect(nothing?.code == .nothingToDo)
+        #expect(nothing?.remedy.contains("schedule") == true)
+        let until = try until(story.world, hours: 1)
+        _ = try story.receiver.set(story.chain, Values.weighed("2.5"))
+        _ = try story.receiver.delegate(
+            story.chain,
+            [World.name("receiver")],
+            to: story.carrier.certificate.party,
+            until: until
+        )
+        try story.world.sync(story.receiver, story.carrier)
+        let asked = deviceError { try story.carrier.sign(story.chain) }
+        #expect(asked?.remedy.contains("--for 'The receiver'") == true)
+        let way = SigningWay.delegate(of: story.receiver.certificate.party)
+        #expect(try story.carrier.sign(story.chain, as: nil, way).events.count == 1)
+        #expect(deviceError { try story.carrier.sign(story.chain) }?.remedy.contains("schedule") == true)
+        let moved = Values.changes([
+            ("scheduleItems/1/movedAt", .string("2026-11-30T06:30:00.000Z")),
+            ("scheduleItems/1/amount", .members([("amount", .string("2")), ("unit", .string("pieces"))])),
+        ])
+        _ = try story.carrier.set(story.chain, moved)
+        #expect(try story.carrier.signatureToGive(in: story.chain, as: nil).name.text == "schedule")
+    }
+
     @Test("signs for nobody who has not let it, after the time, or what was not named")
     func refusesDelegates() throws {
         let world = try World()
