@@ -8,7 +8,6 @@ struct ChainPage {
     let view: ChainView
 
     func print(on console: Console) {
-        func heading(_ text: String) { console.print("\n" + console.styled(text, .heading, on: .output)) }
         console.print("Chain \(view.chain)")
         console.print("  \(view.title ?? "rules not known here")")
         console.print("  state: \(styled(view.badge, on: console))")
@@ -23,12 +22,46 @@ struct ChainPage {
                 )
             }
         }
+        printConcerns(on: console)
         if view.needsNewerVersion { console.print("  this chain has events that need a newer version of the program") }
         if view.opening == nil {
             console.print("  taken over by code: what others said of the load comes with `tally sync`")
         }
+        printReceived(on: console)
+        for leg in view.legs + view.seats { print(leg, on: console) }
+        printDelegations(on: console)
+        printCorrections(on: console)
+        printOffers(on: console)
+        printLinks(on: console)
+        printNotes(on: console)
+        printLateEntries(on: console)
+        printWarnings(on: console)
+        printDeadlines(on: console)
+        printKeeping(on: console)
+        if !view.waiting.isEmpty {
+            heading("Waiting", on: console)
+            for item in view.waiting {
+                console.print("  \(item.isOwn ? "your" : "another's") \(item.type) (\(item.event.hex.prefix(8)))")
+                for awaited in item.awaits { console.print("    \(awaited.sentence)") }
+            }
+        }
+        if !view.refused.isEmpty {
+            heading("Refused", on: console)
+            for refusal in view.refused { ChainPage.print(refusal, on: console) }
+        }
+        if !view.doubtful.isEmpty {
+            heading("The server will probably refuse", on: console)
+            for refusal in view.doubtful { ChainPage.print(refusal, on: console) }
+        }
+    }
+
+    func heading(_ text: String, on console: Console) {
+        console.print("\n" + console.styled(text, .heading, on: .output))
+    }
+
+    private func printReceived(on console: Console) {
         for received in view.received {
-            heading("As received by code: \(received.title ?? "\(received.from) to \(received.to)")")
+            heading("As received by code: \(received.title ?? "\(received.from) to \(received.to)")", on: console)
             for field in received.fields {
                 let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
                 let codes = field.codeTitles.isEmpty ? "" : " (\(field.codeTitles.joined(separator: ", ")))"
@@ -40,25 +73,37 @@ struct ChainPage {
                 )
             }
         }
-        for leg in view.legs {
-            heading("\(leg.number.map { "Leg \($0)" } ?? "Leg"): \(leg.roleTitle ?? leg.role.text), \(name(leg.party))")
-            let standing = isHandedOver(view) ? ", handed over, both halves held" : ", has the load"
-            console.print("  since \(Moment.text(leg.at))\(leg.isCurrent ? standing : "")\(finding(of: leg))")
-            printFields(of: leg, on: console)
-            for signature in leg.signatures {
-                console.print("  signed by \(name(signature.party)), \(Moment.text(signature.at))")
-                for warning in signature.warnings {
-                    console.print(
-                        "    " + console.styled("Warning: ", .warning, on: .output) + Console.plain(warning.sentence)
-                    )
-                }
+    }
+
+    private func print(_ leg: ChainView.Leg, on console: Console) {
+        let turn =
+            leg.number.map { "Leg \($0)" } ?? (view.seats.contains { $0.event == leg.event } ? "Takes part" : "Leg")
+        heading("\(turn): \(leg.roleTitle ?? leg.role.text), \(name(leg.party))", on: console)
+        let standing = isHandedOver(view) ? ", handed over, both halves held" : ", has the load"
+        console.print("  since \(Moment.text(leg.at))\(leg.isCurrent ? standing : "")\(finding(of: leg))")
+        printFields(of: leg, on: console)
+        printSeals(of: leg, on: console)
+        for signature in leg.signatures {
+            console.print("  \(words(signature))")
+            for warning in signature.warnings {
+                console.print(
+                    "    " + console.styled("Warning: ", .warning, on: .output) + Console.plain(warning.sentence)
+                )
             }
         }
+        for missing in leg.missing {
+            console.print(
+                "  " + console.styled("GAP: ", .warning, on: .output) + "the signature “\(missing)” is missing"
+            )
+        }
+    }
+
+    private func printOffers(on console: Console) {
         if !view.offers.isEmpty {
-            heading("Offers")
+            heading("Offers", on: console)
             for offer in view.offers {
                 console.print(
-                    "  \(offer.id.short) to a \(offer.to), until \(Moment.text(offer.expires)): \(words(offer.state))"
+                    "  \(offer.id.short) to a \(offer.to), until \(Moment.text(offer.expires)): \(ChainPage.words(offer.state))"
                 )
                 if let reply = offer.reply {
                     let taker = reply.taker.map { name($0) } ?? "the taker"
@@ -69,26 +114,14 @@ struct ChainPage {
                 }
             }
         }
+    }
+
+    private func printNotes(on console: Console) {
         if !view.notes.isEmpty {
-            heading("Remarks")
+            heading("Remarks", on: console)
             for note in view.notes {
                 console.print("  \(name(note.party)), \(Moment.text(note.at)): \(Console.plain(note.text))")
             }
-        }
-        if !view.waiting.isEmpty {
-            heading("Waiting")
-            for item in view.waiting {
-                console.print("  \(item.isOwn ? "your" : "another's") \(item.type) (\(item.event.hex.prefix(8)))")
-                for awaited in item.awaits { console.print("    \(awaited.sentence)") }
-            }
-        }
-        if !view.refused.isEmpty {
-            heading("Refused")
-            for refusal in view.refused { ChainPage.print(refusal, on: console) }
-        }
-        if !view.doubtful.isEmpty {
-            heading("The server will probably refuse")
-            for refusal in view.doubtful { ChainPage.print(refusal, on: console) }
         }
     }
 
@@ -108,7 +141,27 @@ struct ChainPage {
         }
     }
 
-    private func name(_ party: ChainView.Party) -> String {
+    /// Which of the values can be set no more: named by whichever are fewer, the sealed ones or the others.
+    private func printSeals(of leg: ChainView.Leg, on console: Console) {
+        let sealed = leg.fields.filter(\.isSealed)
+        let others = leg.fields.filter { !$0.isSealed }
+        guard !sealed.isEmpty else { return }
+        func names(_ fields: [ChainView.Field]) -> String {
+            let names = fields.map { field in
+                (field.path.line.map { "\($0.list)/\($0.id) " } ?? "") + (field.title ?? field.path.description)
+            }
+            return Console.plain(names.joined(separator: ", "))
+        }
+        if others.isEmpty {
+            console.print("  sealed: all of these values")
+        } else if others.count < sealed.count {
+            console.print("  sealed: all of these values but \(names(others))")
+        } else {
+            console.print("  sealed: \(names(sealed))")
+        }
+    }
+
+    func name(_ party: ChainView.Party) -> String {
         Console.plain(party.text) + (party.isOwn ? " (you)" : "")
     }
 
@@ -138,7 +191,7 @@ struct ChainPage {
         }
     }
 
-    private func words(_ state: ChainView.Offer.State) -> String {
+    private static func words(_ state: ChainView.Offer.State) -> String {
         switch state {
         case .open: "open"
         case .expired: "expired"
@@ -160,166 +213,5 @@ struct ChainPage {
                 "    \(console.styled(reason.code.description, .error, on: .output)): \(Console.plain(reason.sentence))"
             )
         }
-    }
-}
-
-extension ChainPage {
-    var json: JSONOutput {
-        .object([
-            ("chain", .string(view.chain.description)),
-            ("title", .optional(view.title)),
-            ("scheme", .optional(view.scheme?.id.text)),
-            ("schemeVersion", .optional(view.scheme?.version)),
-            ("badge", .string(view.badge.rawValue)),
-            ("contested", .bool(view.isContested)),
-            ("needsNewerVersion", .bool(view.needsNewerVersion)),
-            ("holder", view.holder.map { party($0) } ?? .null),
-            ("openedBy", view.opening.map { party($0.party) } ?? .null),
-            ("legs", .array(view.legs.map { leg($0) })),
-            (
-                "received",
-                .array(
-                    view.received.map { received in
-                        .object([
-                            ("from", .string(received.from.text)), ("to", .string(received.to.text)),
-                            ("snapshot", .string(received.snapshot.hex)),
-                            (
-                                "values",
-                                .object(received.fields.map { ($0.path.description, JSONOutput($0.value)) })
-                            ),
-                        ])
-                    }
-                )
-            ),
-            ("offers", .array(view.offers.map { offer($0) })),
-            (
-                "contests",
-                .array(
-                    view.contests.map {
-                        .object([
-                            ("event", .string($0.event.hex)), ("offer", .string($0.offer.description)),
-                            ("party", party($0.party)), ("at", .string($0.at.description)),
-                        ])
-                    }
-                )
-            ),
-            (
-                "notes",
-                .array(
-                    view.notes.map {
-                        .object([
-                            ("text", .string($0.text)), ("party", party($0.party)), ("role", .string($0.role.text)),
-                            ("at", .string($0.at.description)),
-                        ])
-                    }
-                )
-            ),
-            (
-                "waiting",
-                .array(
-                    view.waiting.map {
-                        .object([
-                            ("event", .string($0.event.hex)), ("type", .string($0.type)), ("own", .bool($0.isOwn)),
-                            ("waitsFor", .array($0.awaits.map { ChainPage.json($0) })),
-                        ])
-                    }
-                )
-            ),
-            ("refused", .array(view.refused.map { ChainPage.json($0) })),
-            ("doubtful", .array(view.doubtful.map { ChainPage.json($0) })),
-            ("warnings", JSONOutput(view.warnings)),
-        ])
-    }
-
-    /// One shape for everything that can be waited for, so that a script need not look for which member is there.
-    private static func json(_ awaited: Awaited) -> JSONOutput {
-        let (kind, what): (String, String?) =
-            switch awaited {
-            case .event(let hash): ("event", hash.hex)
-            case .offer(let offer): ("offer", offer.description)
-            case .opening: ("opening", nil)
-            case .signature(let name): ("signature", name.text)
-            case .handoff(let name): ("handoff", name.text)
-            }
-        return .object([
-            ("kind", .string(kind)), ("what", .optional(what)), ("sentence", .string(awaited.sentence)),
-        ])
-    }
-
-    static func json(_ refusal: ChainView.Refused) -> JSONOutput {
-        .object([
-            ("event", .string(refusal.event.hex)), ("chain", .string(refusal.chain.description)),
-            ("type", .string(refusal.type)), ("own", .bool(refusal.isOwn)), ("at", .string(refusal.at.description)),
-            ("received", .optional(refusal.received?.description)), ("dealtWith", .bool(refusal.isDealtWith)),
-            ("reasons", JSONOutput(refusal.reasons)),
-        ])
-    }
-
-    private func party(_ party: ChainView.Party) -> JSONOutput {
-        .object([
-            ("id", .string(party.id.description)), ("name", .optional(party.name)), ("own", .bool(party.isOwn)),
-        ])
-    }
-
-    private func leg(_ leg: ChainView.Leg) -> JSONOutput {
-        .object([
-            ("event", .string(leg.event.hex)), ("number", .optional(leg.number)), ("role", .string(leg.role.text)),
-            ("party", party(leg.party)), ("current", .bool(leg.isCurrent)), ("at", .string(leg.at.description)),
-            ("offer", .optional(leg.offer?.description)), ("received", .optional(leg.received?.hex)),
-            ("handoff", leg.offer == nil ? .null : .string(leg.finding?.time == nil ? "unverified" : "verified")),
-            ("time", .optional(leg.finding?.time?.rawValue)), ("mac", .optional(leg.finding?.mac.rawValue)),
-            ("fields", .array(leg.fields.map { field($0) })),
-            (
-                "signatures",
-                .array(
-                    leg.signatures.map {
-                        .object([
-                            ("name", .string($0.name.text)), ("party", party($0.party)),
-                            ("event", .string($0.event.hex)),
-                            ("at", .string($0.at.description)), ("snapshot", .string($0.snapshot.hex)),
-                            ("warnings", JSONOutput($0.warnings)),
-                        ])
-                    }
-                )
-            ),
-        ])
-    }
-
-    private func field(_ field: ChainView.Field) -> JSONOutput {
-        .object([
-            ("path", .string(field.path.description)), ("title", .optional(field.title)),
-            ("value", JSONOutput(field.value)), ("text", .string(Scheme.text(of: field.value))),
-            ("conflict", .bool(field.isInConflict)), ("others", .array(field.others.map { JSONOutput($0) })),
-            ("sealed", .bool(field.isSealed)), ("party", field.party.map { party($0) } ?? .null),
-            ("at", .string(field.at.description)),
-        ])
-    }
-
-    private func offer(_ offer: ChainView.Offer) -> JSONOutput {
-        let state: String
-        var why: String?
-        switch offer.state {
-        case .open: state = "open"
-        case .expired: state = "expired"
-        case .withdrawn: state = "withdrawn"
-        case .declined(let reason):
-            state = "declined"
-            why = reason
-        case .taken: state = "taken"
-        }
-        return .object([
-            ("offer", .string(offer.id.description)), ("handoff", .string(offer.handoff.text)),
-            ("to", .string(offer.to.text)), ("expires", .string(offer.expires.description)),
-            ("state", .string(state)), ("why", .optional(why)),
-            (
-                "reply",
-                offer.reply.map { reply in
-                    .object([
-                        ("accepted", .bool(reply.isAcceptance)), ("taker", .optional(reply.taker?.name)),
-                        ("at", .optional(reply.at?.description)), ("event", .string(reply.event.hex)),
-                    ])
-                } ?? .null
-            ),
-        ])
     }
 }

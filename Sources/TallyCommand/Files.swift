@@ -1,6 +1,7 @@
 import CommandLineKit
 import Foundation
 import Glibc
+import TallystickCrypto
 
 /// Reading what a person names and writing what they asked for.
 enum Files {
@@ -41,6 +42,20 @@ enum Files {
                 )
             }
         }
+    }
+
+    /// SHA-256 of a picture's file, which an event names in its place; the file is only read.
+    static func pictureHash(_ path: String) throws(CommandError) -> Digest {
+        let bytes = try read(path, limit: CodePicture.largest)
+        guard !bytes.isEmpty else {
+            throw CommandError(
+                exit: .badInput,
+                code: "not-an-image",
+                message: "\(path) is empty",
+                remedy: "take the picture again"
+            )
+        }
+        return SHA256.hash(bytes)
     }
 
     /// Throws where a file could not be written at this path; leaves nothing.

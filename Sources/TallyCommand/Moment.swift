@@ -27,6 +27,31 @@ enum Moment {
         return now
     }
 
+    /// The moment that a person types; throws where it is none, so that nothing is dated by a guess.
+    static func typed(_ text: String, option: String) throws(CommandError) -> Timestamp {
+        guard let moment = Timestamp.typed(text) else {
+            throw .usage(
+                "expected --\(option) with a time and its UTC offset such as 2026-11-30T06:12+00:00, "
+                    + "got '\(Console.plain(text))'",
+                code: "time-invalid"
+            )
+        }
+        return moment
+    }
+
+    /// The milliseconds of a length of time from a minute to 366 days, such as `30m`, `8h` or `7d`.
+    static func length(_ text: String, option: String) throws(CommandError) -> Int64 {
+        let units: [(String, Int64)] = [("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]
+        for (unit, size) in units where text.hasSuffix(unit) {
+            guard let count = Int64(text.dropLast()), count > 0, count <= 366 * 86_400_000 / size else { break }
+            return count * size
+        }
+        throw .usage(
+            "expected --\(option) with a time from 1m to 366d such as 30m, 8h or 7d, got '\(Console.plain(text))'",
+            code: "time-invalid"
+        )
+    }
+
     /// A moment as a person reads it: `30 Nov 2026, 06:12 (+01:00)`.
     static func text(_ moment: Timestamp) -> String {
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

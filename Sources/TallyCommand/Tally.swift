@@ -46,6 +46,7 @@ struct Tally {
         commands: [
             .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .ack, .challenge, .list,
             .show, .refused,
+            .admit, .delegate, .correct, .approve, .refuse, .link, .cancel, .close,
             .outbox, .sync,
             .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck, .schemeTest,
             .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRestored, .serverRebuild, .serverTrust,

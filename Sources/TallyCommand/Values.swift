@@ -32,7 +32,7 @@ struct Values {
             }
         }
         for argument in try invocation.arguments("FIELD=VALUE") {
-            let change = try Values.change(argument, scheme: scheme)
+            let change = try Values.change(argument, "FIELD=VALUE", scheme: scheme)
             // What is typed wins over what the file says.
             changes.removeAll { $0.path == change.path }
             changes.append(change)
@@ -41,9 +41,10 @@ struct Values {
         self.unused = unused
     }
 
-    private static func change(_ argument: String, scheme: Scheme) throws -> EventContent.FieldChange {
+    /// A value as it is typed on the command line, `form` being what help calls it.
+    static func change(_ argument: String, _ form: String, scheme: Scheme) throws -> EventContent.FieldChange {
         guard let equals = argument.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-            throw CommandError.usage("expected FIELD=VALUE, got '\(Console.plain(argument))'")
+            throw CommandError.usage("expected \(form), got '\(Console.plain(argument))'")
         }
         let name = String(argument[..<equals])
         let text = String(argument[argument.utf8.index(after: equals)...])

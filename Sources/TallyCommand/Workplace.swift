@@ -18,6 +18,23 @@ extension Invocation {
         return name
     }
 
+    /// The name that a required argument gives.
+    func nameArgument(_ argument: String) throws -> Name {
+        try Invocation.name(try self.argument(argument), argument)
+    }
+
+    /// The name that a text is; throws where it is none, calling it `what`.
+    static func name(_ text: String, _ what: String) throws -> Name {
+        guard let name = Name(text) else {
+            throw CommandError.usage(
+                "expected \(what), a name of the scheme's, got '\(Console.plain(text))'",
+                code: "name-invalid",
+                remedy: "`tally scheme show ID` lists the names"
+            )
+        }
+        return name
+    }
+
     /// What a person wrote to be kept: 1 to 8192 bytes, or none where it may be left out.
     static let longestText = 8_192
 
@@ -31,6 +48,27 @@ extension Invocation {
                 remedy: text.isEmpty ? "say it in words" : "say it in several shorter parts"
             )
         }
+    }
+}
+
+extension Invocation {
+    /// The reason that `--why` gives, where it may be left out.
+    func why() throws -> String {
+        guard let why = try option("why") else { return "" }
+        try Invocation.check(why, "a reason")
+        return why
+    }
+
+    /// The original time of what is entered afterwards; nil where nothing is said of one.
+    func late() throws -> LateEntry? {
+        let (at, why, paper) = (try option("late-at"), try option("late-why"), try option("late-paper"))
+        guard at != nil || why != nil || paper != nil else { return nil }
+        guard let at, let why else {
+            throw CommandError.usage("a late entry needs both --late-at TIME and --late-why TEXT")
+        }
+        try Invocation.check(why, "a reason")
+        let moment = try Moment.typed(at, option: "late-at")
+        return LateEntry(at: moment, paper: try paper.map { try Files.pictureHash($0) }, why: why)
     }
 }
 
@@ -115,6 +153,15 @@ struct Workplace {
         device.schemes.scheme(prefix: half.statement.schemePrefix)
     }
 
+    /// Throws where a person at a terminal does not want it done, having read these lines; scripts are not asked.
+    func confirm(_ question: String, _ invocation: Invocation, about lines: @autoclosure () throws -> [String]) throws {
+        guard try !invocation.flag("yes"), !invocation.isJSON, console.isTerminal(.output) else { return }
+        for line in try lines() { console.note(line) }
+        if console.confirm(question) == false {
+            throw CommandError(exit: .failed, code: "not-confirmed", message: "nothing was done")
+        }
+    }
+
     /// The last eight characters of a chain's identifier: what people name it by.
     static func short(_ chain: UniqueID) -> String { String(chain.description.suffix(8)) }
 }
@@ -128,6 +175,24 @@ extension CommandDeclaration {
     static let chainExitCodes: [(code: ExitCode, says: String)] = [
         (.badInput, "the name fits several chains, something must be chosen, or the home is damaged"),
         (.noInput, "there is no such chain or home"),
+    ]
+}
+
+extension CommandDeclaration {
+    /// Of the acts that can be entered afterwards, by roles that the scheme lets.
+    static let lateOptions: [OptionDeclaration] = [
+        OptionDeclaration(
+            "late-at",
+            value: "TIME",
+            help: "when it happened, for what was written on paper at the time: 2026-11-30T06:12+00:00"
+        ),
+        OptionDeclaration("late-why", value: "TEXT", help: "why it was not entered then"),
+        OptionDeclaration(
+            "late-paper",
+            value: "FILE",
+            values: .files,
+            help: "a picture of the paper; only its SHA-256 goes into the chain, so keep it"
+        ),
     ]
 }
 
@@ -159,5 +224,12 @@ extension OptionDeclaration {
         value: "ROLE",
         help: "the role to say it in, where the device has several"
     )
+    static let party = OptionDeclaration(
+        "party",
+        value: "PARTY",
+        required: true,
+        help: "the party: its identifier, or its name where its certificate is known here"
+    )
+    static let why = OptionDeclaration("why", value: "TEXT", required: true, help: "the reason")
     static let yes = OptionDeclaration(flag: "yes", short: "y", help: "do not ask before doing it")
 }

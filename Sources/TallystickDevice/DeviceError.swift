@@ -112,6 +112,14 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
             case "handoff.withdrawn": "not withdrawn"
             case "handoff.acknowledged": "not acknowledged"
             case "note.added": "not noted"
+            case "party.admitted": "not admitted"
+            case "signature.delegated": "not delegated"
+            case "correction.proposed": "not corrected"
+            case "correction.approved": "not approved"
+            case "correction.refused": "the correction is not refused"
+            case "chain.linked": "not linked"
+            case "chain.cancelled": "not cancelled"
+            case "chain.closed": "not closed"
             default: "not saved"
             }
         return DeviceError(

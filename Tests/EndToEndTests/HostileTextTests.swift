@@ -130,6 +130,42 @@ import Testing
         }
     }
 
+    @Test func ofCorrectionsPaperLateEntriesLinksAndEndings() throws {
+        let world = try World()
+        let server = try world.enrolled()
+        defer { server.stop() }
+        let hostile = Self.text
+        let chain = try world.recorded()
+        try world.write("a picture", to: "note.jpg")
+        let odd = "Rubble\nLeg 9: forged \u{200F}\u{200E}"
+        let path = "wasteItems/1/description"
+        try world.json("correct", chain, "\(path)=\(odd)", "--why", hostile, as: "producer")
+        for device in ["producer", "carrier"] { try world.json("sync", as: device) }
+        try world.json("refuse", chain, "--why", hostile, as: "carrier")
+        try world.json("sync", as: "carrier")
+        let load = ["open", "--scheme", "uk-waste-transfer-note", "--from", World.demo("producer")]
+        let late = ["--late-at", "2026-11-01T06:12Z", "--late-why", hostile]
+        let home = ["--home", "homes/producer"]
+        let other = try #require(try world.run(home + load + ["--json"]).json["chain"]?.text)
+        for arguments in [
+            ["sign", other, "--paper", "note.jpg", "--signer", hostile], ["sign", other, "--for", hostile],
+            ["admit", other, hostile, "--party", hostile], ["admit", other, "broker", "--party", hostile],
+            ["delegate", other, hostile, "--to", hostile, "--for", hostile],
+            ["delegate", other, "producer", "--to", chain, "--until", hostile], ["note", other, "x"] + late,
+            ["correct", other, hostile, "--why", hostile], ["approve", other, hostile],
+            ["refuse", other, hostile, "--why", hostile], ["link", other, hostile, hostile],
+            ["link", other, "was-refused", chain, "--why", hostile], ["link", other, "was-refused", chain, hostile],
+            ["close", other, hostile, "--why", hostile], ["close", other, "lost", "--why", hostile],
+            ["cancel", other, "--why", hostile], ["list", "--external", hostile], ["show", other], ["list"], ["sync"],
+            ["show", chain],
+        ] as [[String]] {
+            for form in [[], ["--json"]] { expectPlain(try world.run(home + arguments + form)) }
+        }
+        for form in [[], ["--json"]] { expectPlain(try world.run(["--home", "homes/carrier", "show", chain] + form)) }
+        let text = try world.tally("show", other, as: "producer").output
+        #expect(text.contains("signed on paper by x<U+001B>]0;gone") && text.contains("CANCELLED"))
+    }
+
     @Test func ofForeignCodes() throws {
         let world = try World()
         try world.write(try CodePictures.png(rows: Self.code), to: "hostile.png")

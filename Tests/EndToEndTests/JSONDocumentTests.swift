@@ -207,15 +207,87 @@ private final class Comparison {
         try run("sign", chain, in: world, as: "first")
         try run("offer", chain, "--to", "receiver", "--text", "last.txt", in: world, as: "first")
         try run("accept", "last.txt", "--yes", "--from", World.demo("receiver"), in: world, as: "site")
-        // 6.94 t where 6.2 t were declared: the rules warn, as soon as both are known.
         for device in ["first", "site"] { try run("sync", in: world, as: device) }
-        let signed = try run("sign", chain, in: world, as: "site")
-        #expect(signed["warnings"]?.elements?.isEmpty == false)
-        for device in ["site", "producer"] { try run("sync", in: world, as: device) }
-        try run("show", chain, in: world, as: "producer")
+        try parties(chain, world)
+        try corrections(chain, world)
+        try endings(chain, world)
         try run("export", chain, "-o", "record.jsonl", in: world, as: "producer")
         try run("server revoke", lastDevice, "--db", "server.sqlite", "--why", "phone stolen", in: world)
         again.stop()
+    }
+
+    /// Who takes part without the load, signs for another, and says that somebody signed on paper.
+    private func parties(_ chain: String, _ world: World) throws {
+        try run("admit", chain, "broker", "--party", "0198f2a4-3c5e-7d10-8f6a-2b4c6d8e0f12", in: world, as: "producer")
+        try run("delegate", chain, "receiver", "--to", "The first", "--for", "8h", in: world, as: "site")
+        for device in ["site", "first"] { try run("sync", in: world, as: device) }
+        // 6.94 t where 6.2 t were declared: the rules warn, as soon as both are known.
+        let signed = try run("sign", chain, "--for", "The site", in: world, as: "first")
+        #expect(signed["warnings"]?.elements?.isEmpty == false)
+        for device in ["first", "producer"] { try run("sync", in: world, as: device) }
+        try run("show", chain, in: world, as: "producer")
+
+        let load = ["uk-waste-transfer-note", World.demo("producer")]
+        let other =
+            try run("open", "--scheme", load[0], "--from", load[1], in: world, as: "producer")["chain"]?.text ?? ""
+        try world.write("a picture", to: "paper.jpg")
+        let soon = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) - 3_600_000)?.description ?? ""
+        try run(
+            "set",
+            other,
+            "sicCode=43341",
+            "--late-at",
+            soon,
+            "--late-why",
+            "no signal",
+            "--late-paper",
+            "paper.jpg",
+            in: world,
+            as: "producer"
+        )
+        try run(
+            "sign",
+            other,
+            "--paper",
+            "paper.jpg",
+            "--signer",
+            "Elsie Holt",
+            "--paper-at",
+            soon,
+            in: world,
+            as: "producer"
+        )
+        try run("link", other, "was-refused", chain, in: world, as: "producer")
+        try run("show", other, in: world, as: "producer")
+        try run("offer", other, "--text", "other.txt", in: world, as: "producer")
+        try run("accept", "other.txt", "--yes", in: world, as: "second")
+        try run("close", other, "lost", "--why", "overboard", in: world, as: "second")
+        try run("show", other, in: world, as: "second")
+        let last = try run("open", "--scheme", load[0], in: world, as: "producer")["chain"]?.text ?? ""
+        try run("cancel", last, "--why", "not needed", in: world, as: "producer")
+    }
+
+    private func corrections(_ chain: String, _ world: World) throws {
+        try run("correct", chain, "wasteItems/1/description=Rubble", "--why", "wrong skip", in: world, as: "producer")
+        try run("correct", chain, "producerName=Hartley Build", "--why", "its name", in: world, as: "producer")
+        for device in ["producer", "first", "site"] { try run("sync", in: world, as: device) }
+        let open = try run("show", chain, in: world, as: "first")["corrections"]?.elements ?? []
+        let names = open.map { $0["correction"]?.text ?? "" }
+        try run("approve", chain, names.first ?? "", in: world, as: "first")
+        try run("refuse", chain, names.last ?? "", "--why", "it is not", in: world, as: "first")
+        for device in ["first", "site"] { try run("sync", in: world, as: device) }
+        try run("approve", chain, in: world, as: "site")
+        try run("show", chain, in: world, as: "site")
+    }
+
+    private func endings(_ chain: String, _ world: World) throws {
+        try run("set", chain, "defraTrackingId=26HRA0B2", in: world, as: "site")
+        try run("close", chain, "delivered", in: world, as: "site")
+        for device in ["site", "producer"] { try run("sync", in: world, as: device) }
+        for device in ["site", "producer"] {
+            try run("show", chain, in: world, as: device)
+            try run("list", in: world, as: device)
+        }
     }
 
     func records(_ world: World) throws {

@@ -78,6 +78,30 @@ import Testing
         #expect(try world.json("list", as: "carrier")["chains"]?.elements?.map { $0["chain"]?.text } == [chain])
     }
 
+    @Test func asksBeforeWhatCannotBeTakenBack() throws {
+        let world = try World()
+        let server = try world.enrolled()
+        defer { server.stop() }
+        let chain = try world.recorded()
+        try world.json("correct", chain, "producerName=Hartley", "--why", "its name", as: "producer")
+        for device in ["producer", "receiver"] { try world.json("sync", as: device) }
+        let other = try world.json("open", "--scheme", "uk-waste-transfer-note", as: "producer")["chain"]?.text ?? ""
+        for (device, command, asked) in [
+            ("receiver", ["approve", chain], "Approve this? [y/N]"),
+            ("receiver", ["close", chain, "delivered"], "Close it? [y/N]"),
+            ("producer", ["cancel", other, "--why", "not needed"], "Cancel it? [y/N]"),
+        ] as [(String, [String], String)] {
+            for (answer, status) in [("n\n", 1), ("y\n", 0)] as [(String, Int32)] {
+                let terminal = try Terminal(columns: 100, rows: 24)
+                try terminal.type(answer)
+                let run = try terminal.run(["--home", "homes/\(device)"] + command, in: world)
+                #expect(run.status == status, "\(run.shown)")
+                #expect(run.shown.contains(asked), "\(run.shown)")
+                if command[0] == "approve" { #expect(run.shown.contains("→ Hartley"), "it says what would change") }
+            }
+        }
+    }
+
     @Test func coloursOnlyATerminalThatWantsThem() throws {
         let world = try World()
         let run = try Terminal(columns: 80, rows: 24).run(["audit", "nothing"], in: world)

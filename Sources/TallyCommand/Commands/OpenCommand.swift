@@ -15,7 +15,7 @@ extension CommandDeclaration {
         arguments: [.values],
         options: [
             OptionDeclaration("scheme", value: "ID", required: true, help: "the rules it follows"), .from, .role,
-        ],
+        ] + lateOptions,
         examples: [
             ("tally open --scheme uk-waste-transfer-note --from load.json", "opens a chain with the values of a file"),
             ("tally open --scheme uk-waste-transfer-note sicCode=41201", "opens one with a value typed in"),
@@ -37,7 +37,8 @@ extension CommandDeclaration {
             let said = try place.device.openChain(
                 scheme: name,
                 role: try invocation.name("role"),
-                values: values.changes
+                values: values.changes,
+                late: try invocation.late()
             )
             place.report(
                 said,
@@ -55,12 +56,20 @@ extension CommandDeclaration {
     static let set = CommandDeclaration(
         ["set"],
         summary: "Give, change or clear values",
+        discussion: """
+            What is signed is sealed, and cannot be set any more; `tally correct` proposes another value, where the \
+            scheme allows it.
+            """,
         section: Tally.field,
         arguments: [.chain, .values],
-        options: [.from, .role],
+        options: [.from, .role] + lateOptions,
         examples: [
             ("tally set 1f0c3a9e wasteItems/1/quantity='7.5 t'", "declares a weight"),
             ("tally set 1f0c3a9e vehicleRegistration=", "clears a value"),
+            (
+                "tally set 1f0c3a9e sicCode=41201 --late-at 2026-11-30T06:12+00:00 --late-why 'no signal' --late-paper note.jpg",
+                "enters what was written on paper at the time"
+            ),
         ],
         exitCodes: [(.badInput, "a value cannot be used"), (.noInput, "there is no such chain, file or home")],
         run: { (invocation: Invocation) async throws -> ExitCode in
@@ -73,7 +82,10 @@ extension CommandDeclaration {
                 values.report(on: place.console)
                 throw CommandError.usage("there is no value to set", remedy: "give FIELD=VALUE, or --from FILE")
             }
-            let said = try place.device.set(chain, values.changes)
+            let late = try invocation.late()
+            let said = try pointingToCorrections(of: scheme, in: chain) {
+                try place.device.set(chain, values.changes, late: late)
+            }
             place.report(
                 said,
                 "Saved \(counted(values.changes.count, "value")) in chain …\(Workplace.short(chain)).",
@@ -84,75 +96,52 @@ extension CommandDeclaration {
         }
     )
 
+    /// Says which of the sealed values can be corrected.
+    private static func pointingToCorrections(
+        of scheme: Scheme,
+        in chain: UniqueID,
+        _ body: () throws -> Said
+    ) throws -> Said {
+        do {
+            return try body()
+        } catch let error as DeviceError where error.code == .refused {
+            let paths = error.reasons.filter { $0.code == .fieldSealed }.compactMap {
+                $0.subject.flatMap { FieldPath($0) }
+            }
+            let correctable = paths.filter { scheme.field($0)?.correct != nil }.map(\.description)
+            let described = Failure.describe(error)
+            guard !correctable.isEmpty else { throw described }
+            let these = correctable.prefix(8).joined(separator: ", ")
+            let command = "`tally correct \(Workplace.short(chain)) FIELD=VALUE --why TEXT`"
+            throw CommandError(
+                exit: described.exit,
+                code: described.code,
+                message: described.message,
+                remedy: "\(these): \(command) proposes another value.",
+                details: described.details
+            )
+        }
+    }
+
     static let note = CommandDeclaration(
         ["note"],
         summary: "Add a remark to a chain",
         section: Tally.field,
         arguments: [.chain, ArgumentDeclaration("TEXT", help: "the remark")],
+        options: lateOptions,
         examples: [("tally note 1f0c3a9e 'skip lid damaged on arrival'", "adds a remark")],
         exitCodes: [
-            (.badInput, "the remark is empty or too long, or the name fits several chains"), chainExitCodes[1],
+            (.badInput, "the remark is empty or too long, or the name fits several chains"),
+            (.noInput, "there is no such chain, file or home"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let text = try invocation.argument("TEXT")
             try Invocation.check(text, "a remark")
-            let said = try place.device.note(try place.chain(invocation), text)
+            let late = try invocation.late()
+            let said = try place.device.note(try place.chain(invocation), text, late: late)
             place.report(said, "Noted in chain …\(Workplace.short(said.chain)).")
             return .done
         }
     )
-
-    static let sign = CommandDeclaration(
-        ["sign"],
-        summary: "Sign for what you say of a load",
-        discussion: """
-            Signs under the scheme's words over the values of your own leg. What is signed is sealed: it cannot be \
-            changed afterwards. On a terminal it shows the words and the values, and asks.
-            """,
-        section: Tally.field,
-        arguments: [.chain],
-        options: [OptionDeclaration("as", value: "NAME", help: "the signature, where several are open to you"), .yes],
-        examples: [("tally sign 1f0c3a9e", "signs, or says everything that is still missing")],
-        exitCodes: chainExitCodes,
-        run: { (invocation: Invocation) async throws -> ExitCode in
-            let place = try Workplace.open(invocation)
-            let chain = try place.chain(invocation)
-            let rule = try place.device.signatureToGive(in: chain, as: try invocation.name("as"))
-            if try !invocation.flag("yes"), !invocation.isJSON, place.console.isTerminal(.output) {
-                for line in try SigningPage.lines(rule, of: try place.device.view(chain)) { place.console.note(line) }
-                if place.console.confirm("Sign this?") == false {
-                    throw CommandError(exit: .failed, code: "not-confirmed", message: "nothing was signed")
-                }
-            }
-            let said = try place.device.sign(chain, as: rule.name)
-            let role = try place.device.roles(in: chain).first
-            let canOffer = try place.device.scheme(of: chain).handoffs.contains { $0.from == role }
-            let next =
-                canOffer
-                ? "`tally offer \(Workplace.short(chain))` to hand it over" : "`tally sync` when there is a network"
-            place.report(
-                said,
-                "Signed chain …\(Workplace.short(chain)): “\(rule.statement)”\nNext: \(next).",
-                more: [("signature", .string(rule.name.text)), ("statement", .string(rule.statement))]
-            )
-            return .done
-        }
-    )
-}
-
-/// What a person is about to sign: the words, and the values of the own leg.
-private enum SigningPage {
-    static func lines(_ rule: Scheme.SignatureRule, of view: ChainView) throws -> [String] {
-        var lines = ["You sign, as \(rule.title):", "  “\(rule.statement)”", "over what you said:"]
-        let leg = view.legs.last { $0.role == rule.role && $0.party.isOwn }
-        for field in leg?.fields ?? [] {
-            let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
-            lines.append(
-                "  "
-                    + Console.plain("\(label)\(field.title ?? field.path.description): \(Scheme.text(of: field.value))")
-            )
-        }
-        return lines
-    }
 }

@@ -65,14 +65,39 @@ extension ChainState {
     /// The values of the fields that hold identifiers other systems gave, each with its field.
     public var externals: [(field: Scheme.Field, value: JSON)] {
         guard let scheme else { return [] }
-        let fields = scheme.fields.filter { $0.external != nil }
-        guard !fields.isEmpty else { return [] }
-        return (legs + seats).flatMap { leg in
-            (slots[leg.event] ?? [:]).sorted { $0.key < $1.key }.compactMap { path, slot in
+        let names = Set(scheme.fields.filter { $0.external != nil }.map(\.name))
+        guard !names.isEmpty else { return [] }
+        return (legs + seats).flatMap { leg -> [(field: Scheme.Field, value: JSON)] in
+            let slots = (slots[leg.event] ?? [:]).filter { $0.key.field.map(names.contains) ?? false }
+            return slots.sorted { $0.key < $1.key }.compactMap { path, slot in
                 guard let value = slot.value, let field = scheme.field(path), field.external != nil else { return nil }
                 return (field, value)
             }
         }
+    }
+
+    /// What is sealed on a leg at some time: what its signatures cover, and what sealing handoffs cover while the load
+    /// is offered and once it is taken.
+    public func seals(on leg: Digest, at now: Timestamp) -> [Scheme.Coverage] {
+        guard let scheme else { return [] }
+        let signed = signatures.filter { $0.leg == leg }.compactMap { scheme.signature($0.name)?.covers }
+        guard scheme.handoffs.contains(where: \.seals) else { return signed }
+        return signed
+            + offers.values.filter { $0.leg == leg }.compactMap { offer -> Scheme.Coverage? in
+                guard let rule = scheme.handoff(offer.offer.handoff)?.rule, rule.seals else { return nil }
+                switch offer.end {
+                case .taken: return rule.covers
+                case .withdrawn: return nil
+                case .open, .declined:
+                    let isHeld = offer.reply?.isAcceptance == true
+                    return isHeld || now.seconds < offer.offer.expires.seconds ? rule.covers : nil
+                }
+            }
+    }
+
+    /// Whether a value can be changed by a correction only, or not at all, at some time.
+    public func isSealed(_ path: FieldPath, on leg: Digest, at now: Timestamp) -> Bool {
+        scheme?.field(path)?.isSealable != false && seals(on: leg, at: now).contains { $0.contains(path) }
     }
 
     /// The role that has the duty for the load after a chain was closed with an outcome that says so.

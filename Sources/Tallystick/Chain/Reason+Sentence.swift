@@ -75,8 +75,8 @@ extension Reason {
         case .fieldUnknown: "There is no such field here\(about). Check the spelling against the scheme."
         case .fieldInvalid: "\(named("Field")) cannot have this value\(facts). Correct it."
         case .fieldSealed:
-            "\(named("Field")) was signed and cannot be changed any more. Note the correction as a remark, or agree on "
-                + "a new chain."
+            "\(named("Field")) was signed and cannot be set any more. Propose a correction, if the scheme allows one for "
+                + "it, or add a remark."
         case .conflictOpen:
             "\(named("Field")) has two values that contradict each other\(facts). Look at both, set the right one, "
                 + "then try again."

@@ -10,9 +10,15 @@ extension Device {
     /// - Parameters:
     ///   - scheme: The scheme's name; the newest version that the server lists is taken, else the newest known here.
     ///   - role: The role to open it in, where the device has several that may.
+    ///   - values: The opener's first values.
+    ///   - late: The original time, where it is entered afterwards.
     /// - Throws: ``DeviceError``: `scheme-unknown`, `choice-needed`, `nothing-to-do`, `refused`.
-    package func openChain(scheme name: Name, role: Name? = nil, values: [EventContent.FieldChange] = []) throws -> Said
-    {
+    package func openChain(
+        scheme name: Name,
+        role: Name? = nil,
+        values: [EventContent.FieldChange] = [],
+        late: LateEntry? = nil
+    ) throws -> Said {
         guard let scheme = newestScheme(name) else {
             throw DeviceError(
                 .schemeUnknown,
@@ -34,8 +40,8 @@ extension Device {
             do {
                 return try say(chain) { folded in
                     guard folded.lastSeq == 0 else { throw ChainTaken() }
-                    let opening = Word(role: opener, .chainOpened(scheme.reference))
-                    return [opening] + Device.words(values, role: opener)
+                    let opening = Word(role: opener, late: late, .chainOpened(scheme.reference))
+                    return [opening] + Device.words(values, role: opener, late: late)
                 }
             } catch is ChainTaken {}
         }
@@ -46,38 +52,22 @@ extension Device {
     private struct ChainTaken: Error {}
 
     /// Gives, changes or clears values.
-    package func set(_ chain: UniqueID, _ values: [EventContent.FieldChange]) throws -> Said {
+    ///
+    /// - Parameter late: The original time, where it is entered afterwards.
+    package func set(_ chain: UniqueID, _ values: [EventContent.FieldChange], late: LateEntry? = nil) throws -> Said {
         try existing(chain)
         return try say(chain) { folded in
-            Device.words(values, role: try role(toSet: values, in: folded.state))
-        }
-    }
-
-    /// Signs what the chain says of the signer's own leg; nil signs the only signature that is open to the device.
-    package func sign(_ chain: UniqueID, as name: Name? = nil) throws -> Said {
-        try existing(chain)
-        return try say(chain) { folded in
-            let rule = try signature(name, in: folded.state)
-            return [
-                Word(role: rule.role) { state, parents, _ in
-                    // Without a leg there is nothing to sign, and the engine says so.
-                    let snapshot = state.signatureSnapshot(rule.name, by: self.certificate.party, parents: parents)
-                    return .signed(
-                        signature: rule.name,
-                        snapshot: snapshot?.hash ?? SHA256.hash([UInt8]()),
-                        statement: rule.statement
-                    )
-                }
-            ]
+            Device.words(values, role: try role(toSet: values, in: folded.state), late: late)
         }
     }
 
     /// Adds a remark.
-    package func note(_ chain: UniqueID, _ text: String) throws -> Said {
+    ///
+    /// - Parameter late: The original time, where it is entered afterwards.
+    package func note(_ chain: UniqueID, _ text: String, late: LateEntry? = nil) throws -> Said {
         try existing(chain)
         return try say(chain) { folded in
-            let role = ownRoles(in: folded.state).first ?? certificate.roles.first
-            return role.map { [Word(role: $0, .noteAdded(text: text))] } ?? []
+            [Word(role: try role(among: [], in: folded.state), late: late, .noteAdded(text: text))]
         }
     }
 
@@ -293,7 +283,11 @@ extension Device {
     }
 
     /// Says values in as few events as hold them: one, unless together they are too large for one.
-    private static func words(_ values: [EventContent.FieldChange], role: Name) -> [Word] {
+    private static func words(
+        _ values: [EventContent.FieldChange],
+        role: Name,
+        late: LateEntry? = nil
+    ) -> [Word] {
         // Room for the envelope; a single value that is larger is refused by the engine, by name.
         let room = Event.longest - 8_192
         var words: [Word] = []
@@ -302,14 +296,14 @@ extension Device {
         for change in values {
             let bytes = change.path.description.utf8.count + 8 + Device.size(of: change.value ?? .null)
             if !part.isEmpty, size + bytes > room || part.count >= 2_000 {
-                words.append(Word(role: role, .fieldsSet(part)))
+                words.append(Word(role: role, late: late, .fieldsSet(part)))
                 part = []
                 size = 0
             }
             part.append(change)
             size += bytes
         }
-        if !part.isEmpty { words.append(Word(role: role, .fieldsSet(part))) }
+        if !part.isEmpty { words.append(Word(role: role, late: late, .fieldsSet(part))) }
         return words
     }
 
@@ -346,15 +340,18 @@ extension Device {
         )
     }
 
-    private func existing(_ chain: UniqueID) throws {
-        let isKnown = try atHome(home.path) {
-            try database.first("SELECT 1 FROM chains WHERE chain = ?", chain.description) { _ in true } ?? false
-        }
-        guard !isKnown else { return }
+    /// Throws where the chain is not on this device.
+    func existing(_ chain: UniqueID) throws {
+        guard try !atHome(home.path, { try isHere(chain) }) else { return }
         throw DeviceError(
             .chainUnknown,
             "expected a chain on this device, got \(chain)",
             remedy: "“tally list” shows the chains; “tally sync” gets those of other devices"
         )
+    }
+
+    /// Whether something of the chain is known here.
+    func isHere(_ chain: UniqueID) throws -> Bool {
+        try database.first("SELECT 1 FROM chains WHERE chain = ?", chain.description) { _ in true } ?? false
     }
 }

@@ -5,16 +5,23 @@ import TallystickStore
 /// What is to be said next, made of the chain as it is when the write lock is held.
 struct Word {
     let role: Name
+    /// The original time, of what is entered afterwards.
+    let late: LateEntry?
     /// Makes the content for an event with these parents, in this state.
     let content: (_ state: ChainState, _ parents: [Digest], _ at: Timestamp) throws -> EventContent
 
-    init(role: Name, content: @escaping (ChainState, [Digest], Timestamp) throws -> EventContent) {
+    init(
+        role: Name,
+        late: LateEntry? = nil,
+        content: @escaping (ChainState, [Digest], Timestamp) throws -> EventContent
+    ) {
         self.role = role
+        self.late = late
         self.content = content
     }
 
-    init(role: Name, _ content: EventContent) {
-        self.init(role: role) { _, _, _ in content }
+    init(role: Name, late: LateEntry? = nil, _ content: EventContent) {
+        self.init(role: role, late: late) { _, _, _ in content }
     }
 }
 
@@ -101,7 +108,8 @@ extension Device {
                     id: eventID,
                     parents: parents,
                     role: word.role,
-                    seq: folded.lastSeq + 1
+                    seq: folded.lastSeq + 1,
+                    late: word.late
                 )
             )
         } catch {

@@ -12,8 +12,12 @@ extension Device {
     /// The signature that `sign` would give, for a person to read before.
     ///
     /// - Throws: ``DeviceError``: `bad-input`, `choice-needed`, `nothing-to-do`, as signing would.
-    package func signatureToGive(in chain: UniqueID, as name: Name?) throws -> Scheme.SignatureRule {
-        try atHome(home.path) { try database.snapshot { try signature(name, in: try folded(chain).state) } }
+    package func signatureToGive(
+        in chain: UniqueID,
+        as name: Name?,
+        _ way: SigningWay = .own
+    ) throws -> Scheme.SignatureRule {
+        try atHome(home.path) { try database.snapshot { try signature(name, way, in: try folded(chain).state) } }
     }
 
     /// The party that a person names: by its identifier, or by its name in a certificate that is known here.
@@ -44,7 +48,12 @@ extension Device {
         return party
     }
 
-    /// The roles in which this device takes part in a chain, the latest leg's first.
+    /// What a party is called, where its certificate is known here; else its identifier.
+    package func name(of party: UniqueID) throws -> String {
+        try atHome(home.path) { try partyName(party) } ?? party.description
+    }
+
+    /// The roles in which this device takes part in a chain: the latest leg's first, then those it was admitted in.
     package func roles(in chain: UniqueID) throws -> [Name] {
         try atHome(home.path) { try database.snapshot { ownRoles(in: try folded(chain).state) } }
     }

@@ -32,13 +32,29 @@ extension Device {
         )
     }
 
-    /// The roles in which the party has a leg in this chain and the device may act, the latest leg's first.
+    /// The roles in which the party takes part in this chain and the device may act: those of its legs, the latest
+    /// first, then those it was admitted in.
     func ownRoles(in state: ChainState) -> [Name] {
         var roles: [Name] = []
-        for leg in state.legs.reversed() where leg.party == certificate.party {
+        for leg in state.legs.reversed() + state.seats.reversed() where leg.party == certificate.party {
             if certificate.roles.contains(leg.role), !roles.contains(leg.role) { roles.append(leg.role) }
         }
         return roles
+    }
+
+    /// The party's latest leg in a role, or its seat.
+    func ownLeg(_ role: Name, in state: ChainState) -> ChainState.Leg? {
+        state.legs.last { $0.party == certificate.party && $0.role == role }
+            ?? state.seats.last { $0.party == certificate.party && $0.role == role }
+    }
+
+    /// The first of the party's roles that is among those allowed.
+    ///
+    /// Where none is, its latest role, so that the engine can say what is wrong.
+    func role(among allowed: [Name], in state: ChainState) throws -> Name {
+        let own = ownRoles(in: state)
+        if let role = own.first(where: allowed.contains) ?? own.first ?? certificate.roles.first { return role }
+        throw DeviceError(.nothingToDo, "the device has no role", remedy: "ask for a new invitation")
     }
 
     /// The role that gives these fields.
@@ -64,31 +80,6 @@ extension Device {
         }
         if let role = ownOwners.first ?? own.first ?? owners.first ?? certificate.roles.first { return role }
         throw DeviceError(.nothingToDo, "the device has no role", remedy: "ask for a new invitation")
-    }
-
-    func signature(_ name: Name?, in state: ChainState) throws -> Scheme.SignatureRule {
-        let scheme = try scheme(of: state)
-        if let name {
-            if let rule = scheme.signature(name) { return rule }
-            throw DeviceError(
-                .badInput,
-                "expected the name of a signature, got “\(name)”",
-                remedy: "the scheme has \(scheme.signatures.map(\.name.text).joined(separator: ", "))"
-            )
-        }
-        let own = ownRoles(in: state)
-        let mine = scheme.signatures.filter { own.contains($0.role) }
-        let open = mine.filter { rule in
-            let leg = state.legs.last { $0.party == certificate.party && $0.role == rule.role }
-            return leg.map { state.signature(rule.name, on: $0.event) == nil } ?? false
-        }
-        // With one signature only, given already, the engine says so better.
-        if open.isEmpty, let only = mine.first, mine.count == 1 { return only }
-        // A role's main signature has the role's name; the others are asked for by theirs.
-        if open.count > 1, let main = open.first(where: { $0.name == $0.role }), open.allSatisfy({ $0.role == main.role }) {
-            return main
-        }
-        return try Device.onlyOne(open, of: "signatures", named: \.name, option: "--as NAME")
     }
 
     func handoff(to name: Name?, in state: ChainState) throws -> Scheme.HandoffRule {

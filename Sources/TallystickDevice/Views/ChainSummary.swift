@@ -58,6 +58,8 @@ package struct ChainSummary: Sendable {
     package let openOffers: Int
     /// Whether somebody disputes who has the load.
     package let isContested: Bool
+    /// What there is to look after; nil in a row that an older version wrote.
+    package let concerns: ChainConcerns?
     /// When it was opened, by the opener's clock.
     package let opened: Timestamp?
     /// When this device last heard or said something of it.
@@ -68,6 +70,7 @@ package struct ChainSummary: Sendable {
         .members([
             ("badge", .string(badge.rawValue)),
             ("chain", .string(chain.description)),
+            ("concerns", concerns?.json),
             ("contested", .boolean(isContested)),
             (
                 "counts",
@@ -112,6 +115,7 @@ package struct ChainSummary: Sendable {
             signatures: count("signatures"),
             openOffers: count("openOffers"),
             isContested: json["contested"]?.boolean ?? false,
+            concerns: json["concerns"].flatMap(ChainConcerns.init),
             opened: json["opened"]?.text.flatMap(Timestamp.init),
             updated: updated
         )
@@ -130,6 +134,7 @@ package struct ChainSummary: Sendable {
         signatures: Int,
         openOffers: Int,
         isContested: Bool,
+        concerns: ChainConcerns?,
         opened: Timestamp?,
         updated: Timestamp
     ) {
@@ -145,6 +150,7 @@ package struct ChainSummary: Sendable {
         self.signatures = signatures
         self.openOffers = openOffers
         self.isContested = isContested
+        self.concerns = concerns
         self.opened = opened
         self.updated = updated
     }
@@ -152,15 +158,34 @@ package struct ChainSummary: Sendable {
 
 extension Device {
     /// The chains on this device, the latest touched first.
+    ///
+    /// Rows that an older version wrote are made anew, once.
     package func chains() throws -> [ChainSummary] {
         try atHome(home.path) {
-            try database.query("SELECT summary FROM chains ORDER BY updated DESC, chain DESC") { row in
-                let bytes = try row.blob(0)
-                guard let json = try? JSON.parse(bytes), let summary = ChainSummary(json) else {
-                    throw StoreError(.corrupt, "expected the summary of a chain")
+            let chains = try summaries()
+            let old = chains.filter { $0.concerns == nil }
+            guard !old.isEmpty else { return chains }
+            // In parts, so that others who write do not wait long.
+            for start in stride(from: 0, to: old.count, by: 100) {
+                try database.transaction {
+                    for summary in old[start..<min(start + 100, old.count)] {
+                        let isCached = cache[summary.chain] != nil
+                        try saveSummary(of: try folded(summary.chain), at: summary.updated)
+                        if !isCached { cache[summary.chain] = nil }
+                    }
                 }
-                return summary
             }
+            return try summaries()
+        }
+    }
+
+    private func summaries() throws -> [ChainSummary] {
+        try database.query("SELECT summary FROM chains ORDER BY updated DESC, chain DESC") { row in
+            let bytes = try row.blob(0)
+            guard let json = try? JSON.parse(bytes), let summary = ChainSummary(json) else {
+                throw StoreError(.corrupt, "expected the summary of a chain")
+            }
+            return summary
         }
     }
 
@@ -196,7 +221,7 @@ extension Device {
             chain: state.chain,
             title: state.scheme?.title,
             scheme: state.scheme?.reference.id.text,
-            role: state.legs.last { $0.party == certificate.party }?.role.text,
+            role: latestRole(in: state)?.text,
             holder: try holder.map { try partyName($0.party) ?? $0.party.description },
             holderRole: holder?.role.text,
             badge: counts.badge,
@@ -205,6 +230,7 @@ extension Device {
             signatures: state.signatures.count,
             openOffers: state.offers.values.count { $0.end == .open },
             isContested: state.isContested,
+            concerns: ChainConcerns(of: state, at: time),
             opened: state.opening?.at,
             updated: time.at(offsetMinutes: 0) ?? time
         )
@@ -217,6 +243,12 @@ extension Device {
             summary.updated.description,
             try Device.bytes(of: summary.json)
         )
+    }
+
+    /// The role that the party has, or signs in for another.
+    private func latestRole(in state: ChainState) -> Name? {
+        if let own = (state.seats + state.legs).last(where: { $0.party == certificate.party }) { return own.role }
+        return state.delegations.last { $0.to == certificate.party }.flatMap { state.leg($0.leg)?.role }
     }
 
     /// What the party is called in the newest certificate known.

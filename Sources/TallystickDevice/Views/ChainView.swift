@@ -15,6 +15,16 @@ package struct ChainView: Sendable {
     package let holder: Party?
     /// The legs, in order; the first may be missing where the load was taken by code alone.
     package let legs: [Leg]
+    /// The parties that take part without ever holding the load.
+    package let seats: [Leg]
+    /// Who may sign in whose place, in order.
+    package let delegations: [Delegation]
+    /// The corrections of sealed values, in order.
+    package let corrections: [Correction]
+    /// The ties to other chains, in order.
+    package let links: [Link]
+    /// How the chain ended; nil where it goes on.
+    package let ending: Ending?
     /// What full codes said of the load, where the givers' own events have not arrived: the newest first.
     package let received: [Received]
     /// The offers, in the order of their ends.
@@ -29,8 +39,20 @@ package struct ChainView: Sendable {
     package let refused: [Refused]
     /// Own events that the server will probably refuse, as the chain is known now.
     package let doubtful: [Refused]
-    /// What the scheme warned about at signatures.
-    package let warnings: [Reason]
+    /// What accepted events were warned about, in order.
+    package let warned: [Warned]
+    /// What was entered afterwards, in order.
+    package let late: [Late]
+    /// The deadlines whose time has begun, in the order of the scheme.
+    package let deadlines: [Deadline]
+    /// How long this party must keep the record, by its roles.
+    package let keeping: [Keeping]
+    /// The identifiers that other systems gave the chain.
+    package let externals: [External]
+    /// The differences of quantities that the scheme warned about.
+    package let discrepancies: [Reason]
+    /// Whether values contradict each other.
+    package let isInConflict: Bool
     /// Whether somebody disputes who has the load.
     package let isContested: Bool
     /// Whether there are events that need a newer version of the program.
@@ -39,6 +61,8 @@ package struct ChainView: Sendable {
     package let counts: BadgeCounts
     /// The badge.
     package var badge: Badge { counts.badge }
+    /// Everything that accepted events were warned about.
+    package var warnings: [Reason] { warned.flatMap(\.reasons) }
 
     /// A party, with its name where a certificate is known here.
     package struct Party: Sendable {
@@ -78,6 +102,8 @@ package struct ChainView: Sendable {
         package let fields: [Field]
         /// The signatures, in order.
         package let signatures: [Signature]
+        /// The signatures that the scheme lets be missing, and that are, although what they should come before is done.
+        package let missing: [Name]
     }
 
     /// A value.
@@ -94,8 +120,10 @@ package struct ChainView: Sendable {
         package let others: [JSON]
         /// Whether several contradict each other.
         package let isInConflict: Bool
-        /// Whether a signature has sealed it.
+        /// Whether a signature or a handoff has sealed it.
         package let isSealed: Bool
+        /// Whether it can be corrected once it is sealed.
+        package let isCorrectable: Bool
         /// Who wrote it; nil where the device is not known here.
         package let party: Party?
         /// When, by the writer's clock.
@@ -110,10 +138,16 @@ package struct ChainView: Sendable {
         package let title: String?
         /// The event.
         package let event: Digest
-        /// Who signed.
+        /// Whose signature it is.
         package let party: Party
-        /// When, by the signer's clock.
+        /// Who gave it: the same party, its delegate, or who attests that it was given on paper.
+        package let signer: Party
+        /// How it was given.
+        package let way: SigningWay
+        /// When it was said, by that clock.
         package let at: Timestamp
+        /// When it was given: of late entries and attested paper the original time, if it is known.
+        package let happened: Timestamp
         /// The hash of what was signed.
         package let snapshot: Digest
         /// What the scheme warned about.

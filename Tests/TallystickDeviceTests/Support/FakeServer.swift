@@ -295,15 +295,19 @@ final class FakeServer {
         entries.append(entry)
         newest[event.hash] = entry
         entriesOfChain[event.chain, default: []].append((entry, signed))
-        let isJoining: Bool =
+        let joining: UniqueID? =
             switch event.content {
-            case .chainOpened, .handoffAccepted: decision.verdict.outcome == .accepted
-            default: false
+            case .chainOpened, .handoffAccepted: party
+            case .partyAdmitted(let admitted, _): admitted
+            case .signatureDelegated(_, let delegate, _): delegate
+            default: nil
             }
-        if isJoining, members[event.chain, default: []].insert(party).inserted {
-            let fed = Set((feeds[party] ?? []).map(\.entry.position))
+        if let joining, decision.verdict.outcome == .accepted,
+            members[event.chain, default: []].insert(joining).inserted
+        {
+            let fed = Set((feeds[joining] ?? []).map(\.entry.position))
             for earlier in before where !fed.contains(earlier.entry.position) {
-                feeds[party, default: []].append(.init(entry: earlier.entry, event: earlier.event))
+                feeds[joining, default: []].append(.init(entry: earlier.entry, event: earlier.event))
             }
         }
         for reader in (members[event.chain] ?? []).union([party]) {
