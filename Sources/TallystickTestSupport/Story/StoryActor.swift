@@ -56,6 +56,7 @@ package final class StoryActor {
         seq: Int? = nil,
         id: UniqueID? = nil,
         at: Timestamp? = nil,
+        late: LateEntry? = nil,
         insisting: Bool = false
     ) throws -> SignedEvent {
         let now = at ?? story.clock.now
@@ -68,7 +69,8 @@ package final class StoryActor {
                 id: try id ?? Derived.id("\(story.name)/\(name)/\(said.count + 1)", at: now),
                 parents: parents ?? state.nextParents(of: device),
                 role: role ?? self.role,
-                seq: seq ?? state.lastSeq(of: device) + 1
+                seq: seq ?? state.lastSeq(of: device) + 1,
+                late: late
             )
         )
         let signed = SignedEvent(event, by: key)
@@ -145,6 +147,37 @@ package final class StoryActor {
             throw StoryError("expected \(self.name) to have something to sign as “\(name)”")
         }
         return try say(.signed(signature: name, snapshot: hash, statement: rule.statement), insisting: insisting)
+    }
+
+    /// Attests a signature that was given on paper, in the actor's own role or another, as entered afterwards.
+    @discardableResult
+    package func attest(
+        _ signature: String,
+        _ paper: PaperSignature,
+        late: LateEntry? = nil,
+        insisting: Bool = false
+    ) throws -> SignedEvent {
+        let name = try Derived.name(signature)
+        let parents = state.nextParents(of: device)
+        let isOwn = story.scheme.signature(name)?.role == role
+        let snapshot =
+            isOwn
+            ? state.signatureSnapshot(name, by: party, parents: parents)
+            : state.paperSnapshot(name, parents: parents)
+        guard let rule = story.scheme.signature(name), let hash = snapshot?.hash ?? (insisting ? anyHash : nil) else {
+            throw StoryError("expected \(self.name) to have something to attest as “\(name)”")
+        }
+        return try say(
+            .signed(signature: name, snapshot: hash, statement: rule.statement, .paper(paper)),
+            late: late,
+            insisting: insisting
+        )
+    }
+
+    /// Ends the chain with an outcome.
+    @discardableResult
+    package func close(_ outcome: String, why: String = "", insisting: Bool = false) throws -> SignedEvent {
+        try say(.chainClosed(outcome: try Derived.name(outcome), why: why), insisting: insisting)
     }
 
     /// A hash of nothing, for actors who insist on signing what they do not have.

@@ -24,7 +24,7 @@ enum ParcelScheme {
         """#
 
     static let text = #"""
-        {"scheme": "parcel", "version": 3, "title": "Parcel", "source": "none",
+        {"scheme": "parcel", "version": 3, "title": "Parcel", "source": "none", "codeLists": ["services"],
          "roles": [
             {"role": "producer", "title": "Sender", "opens": true},
             {"role": "carrier", "title": "Courier", "repeats": true},
