@@ -288,7 +288,7 @@ private struct Auditing {
         if case .handoffAccepted = decision.arrival.event.content, decision.verdict.outcome != .waiting {
             report.count(.handoffs)
         }
-        guard decision.verdict != entry.verdict else {
+        guard !decision.verdict.decides(sameAs: entry.verdict) else {
             if index == 0 { return }
             report.find(
                 .decisions,

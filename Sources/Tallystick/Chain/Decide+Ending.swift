@@ -118,12 +118,13 @@ extension Deciding {
         }
     }
 
-    mutating func checkCancelling(_ scheme: Scheme) {
+    mutating func checkCancelling(_ scheme: Scheme, leg: ChainState.Leg) {
         guard let rule = scheme.cancelling, rule.roles.contains(event.role) else {
             refuse(.roleNotHeld, event.role.text, "the scheme does not let the \(event.role) cancel a chain")
             return
         }
         for stage in rule.before where isDone(stage, scheme: scheme) { refuse(.tooLate, stage.text) }
+        checkOffersAreClosed(leg)
     }
 
     mutating func checkClosing(_ outcome: Name, _ why: String, scheme: Scheme, leg: ChainState.Leg) {
@@ -139,14 +140,19 @@ extension Deciding {
         if state.currentLeg?.event != leg.event { refuse(.notTheHolder, event.role.text, "only the holder closes a chain") }
         if rule.needsReason, why.isEmpty { refuse(.outcomeInvalid, outcome.text, "it needs a reason: say why") }
         checkEarlier(rule.after, role: event.role, leg: leg, scheme: scheme)
+        checkOffersAreClosed(leg)
+        checkConservation(scheme)
+    }
+
+    /// Whoever ends a chain takes back first what somebody could still take.
+    private mutating func checkOffersAreClosed(_ leg: ChainState.Leg) {
         let open = state.offers.values.filter {
             $0.leg == leg.event && $0.end == .open && clock.sees($0.device, $0.clock[$0.device])
                 && event.at.seconds < $0.offer.expires.seconds
         }
         for offer in open.sorted(by: { $0.offer.id < $1.offer.id }) {
-            refuse(.outcomeInvalid, outcome.text, "offer \(offer.offer.id) is open: take it back first")
+            refuse(.outcomeInvalid, offer.offer.id.description, "the offer is open: take it back first")
         }
-        checkConservation(scheme)
     }
 
     /// Where links divide amounts, they divide all of them by the end.

@@ -158,7 +158,7 @@ struct Deciding {
         case .correctionApproved(let correction): checkAnswer(to: correction)
         case .correctionRefused(let correction, _): checkAnswer(to: correction)
         case .chainLinked(let link): checkLink(link, scheme: scheme, leg: leg)
-        case .chainCancelled: checkCancelling(scheme)
+        case .chainCancelled: checkCancelling(scheme, leg: leg)
         case .chainClosed(let outcome, let why): checkClosing(outcome, why, scheme: scheme, leg: leg)
         default: break
         }

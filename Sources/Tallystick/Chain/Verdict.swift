@@ -232,6 +232,17 @@ public struct Verdict: Sendable, Equatable {
         Verdict(outcome: .waiting, reasons: [], awaits: awaits, warnings: [], handoff: nil)
     }
 
+    /// Whether two verdicts decide the same: the outcome, the codes and what they are about, what is waited for, and how
+    /// a handoff was judged.
+    ///
+    /// Details are words and figures for people. A later version may put them otherwise, and an old record must not
+    /// become a false one by that.
+    public func decides(sameAs other: Verdict) -> Bool {
+        func facts(_ reasons: [Reason]) -> [[String?]] { reasons.map { [$0.code.description, $0.subject] } }
+        return outcome == other.outcome && facts(reasons) == facts(other.reasons)
+            && facts(warnings) == facts(other.warnings) && awaits == other.awaits && handoff == other.handoff
+    }
+
     /// The verdict as entries and receipts carry it.
     public var json: JSON {
         .members([

@@ -54,7 +54,10 @@ extension EventContent {
             let reply = try reader.take("reply") { Hex.decode($0).flatMap { HandoffReply(bytes: $0) } }
             try reader.finish()
             self = .handoffAcknowledged(reply)
-        default: try self.init(laterType: type, body: body)
+        case "party.admitted", "signature.delegated", "correction.proposed", "correction.approved", "correction.refused",
+            "chain.linked", "chain.cancelled", "chain.closed":
+            try self.init(laterType: type, body: body)
+        default: self = .unknown(type: type, version: version, body: body)
         }
     }
 
@@ -91,12 +94,9 @@ extension EventContent {
             let why = try reader.takeSentence("why", mayBeEmpty: true)
             self = .chainLinked(ChainLink(link: link, chain: chain, amounts: amounts, why: why))
         case "chain.cancelled": self = .chainCancelled(why: try reader.takeSentence("why", mayBeEmpty: false))
-        case "chain.closed":
+        default:
             let outcome = try reader.take("outcome", Name.init)
             self = .chainClosed(outcome: outcome, why: try reader.takeSentence("why", mayBeEmpty: true))
-        default:
-            self = .unknown(type: type, version: 1, body: body)
-            return
         }
         try reader.finish()
     }

@@ -10,7 +10,7 @@ struct SchemeNode {
     }
 
     private func place(of member: String?) -> String {
-        guard let member else { return path }
+        guard let member, !member.isEmpty else { return path }
         return path.isEmpty || member.hasPrefix("[") ? path + member : "\(path).\(member)"
     }
 

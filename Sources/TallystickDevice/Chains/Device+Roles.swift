@@ -84,6 +84,10 @@ extension Device {
         }
         // With one signature only, given already, the engine says so better.
         if open.isEmpty, let only = mine.first, mine.count == 1 { return only }
+        // A role's main signature has the role's name; the others are asked for by theirs.
+        if open.count > 1, let main = open.first(where: { $0.name == $0.role }), open.allSatisfy({ $0.role == main.role }) {
+            return main
+        }
         return try Device.onlyOne(open, of: "signatures", named: \.name, option: "--as NAME")
     }
 

@@ -10,11 +10,16 @@ package enum StateSummary {
         .members([
             ("chain", .string(state.chain.description)),
             ("contests", .array(sorted(state.contests.map(contest)))),
+            ("corrections", some(state.corrections.map(correction))),
+            ("delegations", some(state.delegations.map(delegation))),
+            ("ending", state.ending.map(ending)),
             ("heads", .strings(state.heads.sorted().map(\.hex))),
             ("legs", .array(state.legs.map { leg($0, in: state) })),
+            ("links", some(state.links.map(link))),
             ("notes", .array(sorted(state.notes.map(note)))),
             ("offers", .object(state.offers.values.sorted { $0.offer.id < $1.offer.id }.map(offer))),
             ("opening", state.opening.map { .string($0.event.hex) } ?? .null),
+            ("seats", some(state.seats.map { leg($0, in: state) })),
             ("scheme", state.scheme.map { .string($0.reference.hash.hex) } ?? .null),
             ("signatures", .array(sorted(state.signatures.map(signature)))),
             ("unreadable", .strings(state.unreadable.sorted().map(\.hex))),
@@ -24,6 +29,46 @@ package enum StateSummary {
     /// SHA-256 of the summary's canonical bytes, in hexadecimal digits.
     package static func digest(of state: ChainState) throws(JSONError) -> String {
         SHA256.hash(try json(of: state).canonicalBytes()).hex
+    }
+
+    /// Left out where there is none, in an order of its own otherwise.
+    private static func some(_ elements: [JSON]) -> JSON? { elements.isEmpty ? nil : .array(sorted(elements)) }
+
+    private static func correction(_ correction: ChainState.Correction) -> JSON {
+        let end =
+            switch correction.end {
+            case .open: "open"
+            case .applied(let event): "applied by \(event)"
+            case .refused(let party, let why): "refused by \(party): \(why)"
+            }
+        return .members([
+            ("approved", .strings(correction.approved.map(\.description).sorted())),
+            ("approvers", .strings(correction.approvers.map(\.description).sorted())),
+            ("end", .string(end)), ("event", .string(correction.event.hex)), ("leg", .string(correction.leg.hex)),
+        ])
+    }
+
+    private static func delegation(_ delegation: ChainState.Delegation) -> JSON {
+        .members([
+            ("event", .string(delegation.event.hex)), ("from", .string(delegation.from.description)),
+            ("signatures", .strings(delegation.signatures.map(\.text))), ("to", .string(delegation.to.description)),
+            ("until", .string(delegation.until.description)),
+        ])
+    }
+
+    private static func ending(_ ending: ChainState.Ending) -> JSON {
+        .members([
+            ("event", .string(ending.event.hex)), ("outcome", ending.outcome.map { .string($0.text) }),
+            ("party", .string(ending.party.description)), ("why", .string(ending.why)),
+        ])
+    }
+
+    private static func link(_ link: ChainState.Link) -> JSON {
+        .members([
+            ("amounts", .object(link.link.amounts.map { JSONMember($0.path.description, $0.value ?? .null) })),
+            ("chain", .string(link.link.chain.description)), ("event", .string(link.event.hex)),
+            ("link", .string(link.link.link.text)),
+        ])
     }
 
     private static func sorted(_ elements: [JSON]) -> [JSON] {
@@ -67,6 +112,7 @@ package enum StateSummary {
             ("leg", .string(signature.leg.hex)),
             ("name", .string(signature.name.text)),
             ("party", .string(signature.party.description)),
+            ("signer", signature.signer == signature.party ? nil : .string(signature.signer.description)),
             ("snapshot", .string(signature.snapshot.hex)),
             ("warnings", signature.warnings.isEmpty ? nil : .array(signature.warnings.map(\.json))),
         ])

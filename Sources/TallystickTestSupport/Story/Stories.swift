@@ -1,4 +1,5 @@
 package import Tallystick
+import TallystickCrypto
 
 /// Whole stories, told the same in every run; `fixtures/logs` keeps their records.
 package enum Stories {
@@ -14,7 +15,8 @@ package enum Stories {
     package static let all: [(name: String, tell: @Sendable () throws -> Told)] = [
         ("plain", plain), ("refused-edits", refusedEdits), ("two-takers", twoTakers),
         ("two-devices-of-one-role", twoDevicesOfOneRole), ("late-arrivals", lateArrivals),
-        ("rejected-load", rejectedLoad), ("carrier-twice", carrierTwice),
+        ("rejected-load", rejectedLoad), ("carrier-twice", carrierTwice), ("agreements", agreements),
+        ("cancelled", cancelled),
     ]
 
     /// Producer, carrier, carrier and receiving site, each in reach of the server.
@@ -166,6 +168,78 @@ package enum Stories {
         let delivery = try teller.carrierTakes(first, back, again, offeringTo: "receiver")
         try teller.siteTakes(site, delivery)
         referee.receive(from: first, site, second, producer)
+        return Told(teller: teller, referee: referee)
+    }
+
+    /// A broker is admitted and signs in the producer's place; values are entered late, corrected with and without the
+    /// others' approval; the carrier's signature stood on paper; the chain follows a refused one and is closed.
+    package static func agreements() throws -> Told {
+        let teller = try StoryTeller("agreements", openedBy: "producer-phone")
+        let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
+        let broker = try teller.actor("broker-laptop", of: "Hollin", as: "broker")
+        let carrier = try teller.actor("carrier-phone", of: "Calder", as: "carrier")
+        let site = try teller.actor("site-phone", of: "Holbeck", as: "receiver")
+        let referee = try teller.referee()
+        try producer.open()
+        let noted = try Derived.moment("2026-11-30T07:40:00.000Z")
+        teller.clock.advance(seconds: 60)
+        try producer.set(
+            SampleValues.producer,
+            late: LateEntry(at: noted, paper: SHA256.hash(Array("photograph of a page".utf8)), why: "The phone was flat.")
+        )
+        try producer.say(.partyAdmitted(party: broker.party, role: Derived.name("broker")))
+        let evening = try Derived.moment("2026-11-30T18:00:00.000Z")
+        try producer.say(
+            .signatureDelegated(signatures: [Derived.name("producer")], to: broker.party, until: evening)
+        )
+        let refused = try Derived.chain("refused", openedBy: Derived.key("elsewhere"), at: noted)
+        try producer.say(.chainLinked(ChainLink(link: Derived.name("was-refused"), chain: refused)))
+        referee.receive(from: producer)
+        broker.learn(from: referee)
+        teller.clock.advance(seconds: 60)
+        try broker.sign("producer", .delegate(of: producer.party))
+        referee.receive(from: broker)
+        producer.learn(from: referee)
+        let collection = try producer.offer(to: "carrier")
+        teller.clock.advance(seconds: 60)
+        try carrier.accept(collection)
+        try carrier.set(SampleValues.carrier)
+        referee.receive(from: producer, carrier)
+        carrier.learn(from: referee)
+        let paper = PaperSignature(at: teller.clock.now, picture: SHA256.hash(Array("a note".utf8)), signer: "J. Moss")
+        try carrier.sign("carrier", .paper(paper))
+        let delivery = try carrier.offer(to: "receiver")
+        referee.receive(from: carrier)
+        producer.learn(from: referee)
+        teller.clock.advance(seconds: 60)
+        try producer.correct(["sicCode": .string("41202")], why: "The last digit was wrong.")
+        let place = try producer.correct(["transferPlace": .string("Plot 5, Kirkstall Road")], why: "The other gate.")
+        let address = try producer.correct(["producerName": .string("Aire Valley Ltd")], why: "New name.")
+        referee.receive(from: producer)
+        carrier.learn(from: referee)
+        try carrier.say(.correctionApproved(place))
+        try carrier.say(.correctionRefused(address, why: "The old name stands on the gate."))
+        referee.receive(from: carrier)
+        try teller.siteTakes(site, delivery)
+        referee.receive(from: site)
+        site.learn(from: referee)
+        teller.clock.advance(seconds: 60)
+        try site.say(.chainClosed(outcome: Derived.name("delivered"), why: ""))
+        try site.set(["defraTrackingId": .string("26ABC123")], insisting: true)
+        try site.sign("schedule", insisting: true)
+        referee.receive(from: site)
+        return Told(teller: teller, referee: referee)
+    }
+
+    /// A chain that is cancelled before anybody has come for the load.
+    package static func cancelled() throws -> Told {
+        let teller = try StoryTeller("cancelled", openedBy: "producer-phone")
+        let producer = try teller.actor("producer-phone", of: "Builder", as: "producer")
+        let referee = try teller.referee()
+        try producer.open()
+        try producer.set(SampleValues.producer)
+        try producer.say(.chainCancelled(why: "The skip stays another week."))
+        referee.receive(from: producer)
         return Told(teller: teller, referee: referee)
     }
 }

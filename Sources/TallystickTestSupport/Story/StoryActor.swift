@@ -96,13 +96,49 @@ package final class StoryActor {
 
     /// Gives, changes or (null) clears values.
     @discardableResult
-    package func set(_ values: SampleValues.Values, insisting: Bool = false) throws -> SignedEvent {
-        var changes: [EventContent.FieldChange] = []
-        for (text, value) in values {
+    package func set(
+        _ values: SampleValues.Values,
+        late: LateEntry? = nil,
+        insisting: Bool = false
+    ) throws -> SignedEvent {
+        try say(.fieldsSet(StoryActor.changes(values)), late: late, insisting: insisting)
+    }
+
+    private static func changes(_ values: SampleValues.Values) throws -> [EventContent.FieldChange] {
+        try values.map { text, value in
             guard let path = FieldPath(text) else { throw StoryError("expected a path, got “\(text)”") }
-            changes.append(EventContent.FieldChange(path: path, value: value.isNull ? nil : value))
+            return EventContent.FieldChange(path: path, value: value.isNull ? nil : value)
         }
-        return try say(.fieldsSet(changes), insisting: insisting)
+    }
+
+    /// Proposes a correction of sealed values, and gives its name.
+    @discardableResult
+    package func correct(_ values: SampleValues.Values, why: String, insisting: Bool = false) throws -> Digest {
+        try say(.correctionProposed(StoryActor.changes(values), why: why), insisting: insisting).event.hash
+    }
+
+    /// Signs in the place of a party that has let it, or attests a signature on paper.
+    @discardableResult
+    package func sign(
+        _ signature: String,
+        _ way: SigningWay,
+        late: LateEntry? = nil,
+        insisting: Bool = false
+    ) throws -> SignedEvent {
+        let name = try Derived.name(signature)
+        let parents = state.nextParents(of: device)
+        guard let rule = story.scheme.signature(name) else { throw StoryError("expected a signature “\(name)”") }
+        let isForeign = way.paper != nil && rule.role != role
+        let snapshot =
+            isForeign
+            ? state.paperSnapshot(name, parents: parents)
+            : state.signatureSnapshot(name, by: way.principal ?? party, parents: parents)
+        return try say(
+            .signed(signature: name, snapshot: snapshot?.hash ?? anyHash, statement: rule.statement, way),
+            as: way.principal == nil ? role : rule.role,
+            late: late,
+            insisting: insisting
+        )
     }
 
     /// The reply to the last offer that the actor accepted or declined, signed by its key.
@@ -147,31 +183,6 @@ package final class StoryActor {
             throw StoryError("expected \(self.name) to have something to sign as “\(name)”")
         }
         return try say(.signed(signature: name, snapshot: hash, statement: rule.statement), insisting: insisting)
-    }
-
-    /// Attests a signature that was given on paper, in the actor's own role or another, as entered afterwards.
-    @discardableResult
-    package func attest(
-        _ signature: String,
-        _ paper: PaperSignature,
-        late: LateEntry? = nil,
-        insisting: Bool = false
-    ) throws -> SignedEvent {
-        let name = try Derived.name(signature)
-        let parents = state.nextParents(of: device)
-        let isOwn = story.scheme.signature(name)?.role == role
-        let snapshot =
-            isOwn
-            ? state.signatureSnapshot(name, by: party, parents: parents)
-            : state.paperSnapshot(name, parents: parents)
-        guard let rule = story.scheme.signature(name), let hash = snapshot?.hash ?? (insisting ? anyHash : nil) else {
-            throw StoryError("expected \(self.name) to have something to attest as “\(name)”")
-        }
-        return try say(
-            .signed(signature: name, snapshot: hash, statement: rule.statement, .paper(paper)),
-            late: late,
-            insisting: insisting
-        )
     }
 
     /// Ends the chain with an outcome.

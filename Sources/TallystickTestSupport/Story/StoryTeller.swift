@@ -39,13 +39,7 @@ package final class StoryTeller {
     }
 
     /// The newest version of the shipped scheme, read once.
-    package static let wasteTransferNote: Result<Scheme, any Error> = Result {
-        let id = "uk-waste-transfer-note"
-        guard let file = ShippedSchemes.files.first(where: { sameBytes($0.id, id) }) else {
-            throw StoryError("expected the scheme “\(id)” to ship")
-        }
-        return try file.read()
-    }
+    package static let wasteTransferNote: Result<Scheme, any Error> = Result { try shipped("uk-waste-transfer-note") }
 
     /// The newest version of every shipped scheme, each read once.
     private static let newest: Result<[String: Scheme], any Error> = Result {

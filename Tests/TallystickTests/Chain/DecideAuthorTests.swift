@@ -206,7 +206,7 @@ import Testing
         let changed = SchemeReference(id: known.id, version: known.version, hash: SHA256.hash([1]))
         let opening = try scene.producer.say(.chainOpened(changed), insisting: true)
         let next = try scene.producer.note("Anybody?", insisting: true)
-        #expect(scene.result(of: opening) == ["scheme-unknown uk-waste-transfer-note version 1"])
+        #expect(scene.result(of: opening) == ["scheme-unknown uk-waste-transfer-note version 2"])
         #expect(scene.result(of: next) == ["role-not-held producer"])
         #expect(scene.referee.ledger(of: scene.teller.chain).waiting.isEmpty)
     }

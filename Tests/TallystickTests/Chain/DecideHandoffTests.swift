@@ -113,9 +113,17 @@ import Testing
         scene.referee.receive(from: scene.carrier, scene.other)
         scene.teller.clock.advance(seconds: 60)
         #expect(scene.result(of: try scene.carrier.accept(back)) == ["accepted"])
-        #expect(scene.carrier.refusal { try scene.carrier.offer(to: "receiver") } == ["signature-out-of-order carrier"])
+        #expect(scene.carrier.refusal { try scene.carrier.offer(to: "receiver") } == ["missing-field unsignedReason"])
         try scene.carrier.offer(to: "receiver", insisting: true)
-        #expect(scene.result(of: try present(scene.carrier.said.last)) == ["signature-out-of-order carrier"])
+        #expect(scene.result(of: try present(scene.carrier.said.last)) == ["missing-field unsignedReason"])
+        // With a reason the load goes on, and the leg is shown as a gap.
+        try scene.carrier.set(["unsignedReason": .string("The driver's signature pad broke.")], insisting: true)
+        try scene.carrier.offer(to: "receiver", insisting: true)
+        scene.referee.receive(from: scene.carrier)
+        let verdict = try #require(scene.referee.verdict(on: try present(scene.carrier.said.last)))
+        #expect(verdict.outcome == .accepted)
+        #expect(verdict.warnings.map(\.words).contains("signature-missing carrier"))
+        #expect(scene.state.gaps.map(\.party) == [scene.carrier.party])
     }
 
     @Test func waitsToOfferForASignatureOfAnotherRole() throws {

@@ -36,7 +36,7 @@ enum FormatsPage {
         let page = try String(contentsOf: FormatsPage.place, encoding: .utf8)
         let (refreshed, examples) = try FormatsPage.refreshed(page, try Vectors.all())
         #expect(refreshed == page, "run script/fixtures if the formats are meant to change")
-        #expect(examples.count == 34)
+        #expect(examples.count == 45)
         #expect(Set(examples).count == examples.count)
         // One of each thing there is.
         let things = [
@@ -44,6 +44,6 @@ enum FormatsPage {
         ]
         #expect(Set(examples).isSuperset(of: things))
         let types = examples.compactMap { $0.hasPrefix("event-") && $0.hasSuffix(" event") ? $0 : nil }
-        #expect(types.count == 6)
+        #expect(types.count == 17)
     }
 }

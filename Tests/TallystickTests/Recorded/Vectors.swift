@@ -6,6 +6,30 @@ import TallystickTestSupport
 ///
 /// Each file is an object of texts: bytes that are text as they are, other bytes in hexadecimal digits.
 enum Vectors {
+    /// The events that came after the handoffs, of two other stories.
+    private static func agreements() throws -> [(name: String, members: [(String, String)])] {
+        let lines = try [Stories.agreements(), Stories.cancelled()].flatMap(\.referee.log)
+        let events: [SignedEvent] = lines.compactMap { if case .event(let signed) = $0 { signed } else { nil } }
+        let keys = try ["agreements/producer-phone", "agreements/broker-laptop", "agreements/carrier-phone",
+            "agreements/site-phone", "cancelled/producer-phone"].map { try Derived.key($0) }
+        func file(_ name: String, _ signed: SignedEvent?) throws -> (name: String, members: [(String, String)]) {
+            let signed = try present(signed)
+            let key = try present(keys.first { DeviceID($0.publicKey) == signed.event.device })
+            return ("event-\(name)", event(signed, seed: key.seed))
+        }
+        var files = try [
+            "party.admitted", "signature.delegated", "correction.proposed", "correction.approved", "correction.refused",
+            "chain.linked", "chain.cancelled", "chain.closed",
+        ].map { type in try file(type, events.first { $0.event.type == type }) }
+        files.append(try file("fields.set-late", events.first { $0.event.late != nil }))
+        for signed in events {
+            guard case .signed(_, _, _, let way) = signed.event.content else { continue }
+            if way.principal != nil { files.append(try file("signed-delegate", signed)) }
+            if way.paper != nil { files.append(try file("signed-paper", signed)) }
+        }
+        return files
+    }
+
     static func all() throws -> [(name: String, members: [(String, String)])] {
         let told = try Stories.plain()
         let teller = told.teller
@@ -26,6 +50,7 @@ enum Vectors {
                 try signed.event.type == "handoff.accepted" ? Derived.key("plain/first-phone").seed : producer.seed
             files.append(("event-\(type)", Self.event(signed, seed: seed)))
         }
+        files += try agreements()
         let certificate = try present(teller.certificates.first)
         files.append(
             (
