@@ -18,8 +18,9 @@ struct Values {
                 )
             }
             let bytes = try Files.read(path, limit: 8 << 20)
+            let order = try Values.order(invocation)
             do throws(JSONError) {
-                let file = try ValuesFile(bytes, scheme: scheme, role: role)
+                let file = try ValuesFile(bytes, scheme: scheme, role: role, order: order)
                 changes = file.changes
                 unused = file.unused
             } catch {
@@ -39,6 +40,15 @@ struct Values {
         }
         self.changes = changes
         self.unused = unused
+    }
+
+    /// Which of several parties of the role the file is read for; the first unless told otherwise.
+    private static func order(_ invocation: Invocation) throws -> Int {
+        guard let text = try invocation.option("order") else { return 1 }
+        guard let order = Int(text), order > 0 else {
+            throw CommandError.usage("expected --order to be a number from 1, got '\(Console.plain(text))'")
+        }
+        return order
     }
 
     /// A value as it is typed on the command line, `form` being what help calls it.

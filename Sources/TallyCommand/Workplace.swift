@@ -217,7 +217,14 @@ extension OptionDeclaration {
         "from",
         value: "FILE",
         values: .files,
-        help: "a JSON file of values: our own shape, or the regulator's receipt of movement; - for standard input"
+        help: """
+            a JSON file of values: our own shape, Defra's receipt of movement, or EPA's manifest; - for standard input
+            """
+    )
+    static let order = OptionDeclaration(
+        "order",
+        value: "N",
+        help: "of several transporters or facilities in that file, the one that is meant: 1 unless given"
     )
     static let role = OptionDeclaration(
         "role",

@@ -64,7 +64,7 @@ private enum Payloads {
             """#
         let chain = try world.offered()
         try world.json("accept", "offer.txt", "--yes", "--from", World.demo("carrier-1"), as: "carrier")
-        try world.json("sign", chain, as: "carrier")
+        try world.json("sign", chain, "--as", "carrier", as: "carrier")
         try world.json("offer", chain, "--to", "receiver", "--text", "2.txt", as: "carrier")
         let run = try world.tally("accept", "2.txt", "--yes", "--from", "-", as: "receiver", input: Array(body.utf8))
         #expect(run.output.contains("Not used from the file:") && run.output.contains("/apiCode"))
@@ -78,5 +78,61 @@ private enum Payloads {
         try world.json("set", chain, "--from", "more.json", "receiverName=Typed", as: "receiver")
         let text = try world.tally("show", chain, as: "receiver").output
         #expect(text.contains("Typed") && !text.contains("From the file"))
+    }
+
+    /// EPA's manifest names every transporter: each reads its own part of the same file.
+    @Test func readsAManifestForItsGeneratorAndForTheTransporterAskedFor() throws {
+        let world = try World()
+        try world.makeServer()
+        let server = try RunningServer(in: world)
+        defer { server.stop() }
+        try world.enrol("generator", of: "Test Generator", as: "generator", at: server)
+        try world.enrol("transporter", of: "Test Transporter", as: "transporter", at: server)
+        try world.write(
+            #"""
+            {"status":"Scheduled","submissionType":"Hybrid","colour":"red",
+             "generator":{"epaSiteId":"VATESTGEN001","contact":{"phone":{"number":"703-308-0023"}},
+              "emergencyPhone":{"number":"888-456-1234"}},
+             "transporters":[{"epaSiteId":"VATESTRAN01","order":1},{"epaSiteId":"VATESTRAN02","order":2}],
+             "designatedFacility":{"epaSiteId":"VATESTTSDF03"},
+             "wastes":[{"lineNumber":1,"dotHazardous":false,"epaWaste":false,"pcb":false,"br":false,
+              "wasteDescription":"Bags","managementMethod":{"code":"H040"},
+              "quantity":{"containerNumber":12,"containerType":{"code":"BA"},"quantity":432,
+               "unitOfMeasurement":{"code":"K"}}}]}
+            """#,
+            to: "manifest.json"
+        )
+        let path = world.file("manifest.json")
+        let scheme = "us-hazardous-waste-manifest"
+        let opened = try world.json("open", "--scheme", scheme, "--from", path, as: "generator")
+        let chain = try #require(opened["chain"]?.text)
+        let unused = Dictionary(
+            uniqueKeysWithValues: (opened["unused"]?.elements ?? []).map {
+                ($0["where"]?.text ?? "", $0["reason"]?.text ?? "")
+            }
+        )
+        // The numbers name the rows; the status is where the chain stands.
+        let numbers = ["/transporters/0/order", "/transporters/1/order", "/wastes/0/lineNumber", "/status"]
+        for pointer in numbers { #expect(unused[pointer] == "no-field", "\(pointer)") }
+        #expect(unused["/colour"] == "unknown-member" && unused.count == numbers.count + 1)
+        try world.json("sign", chain, as: "generator")
+        try world.json("offer", chain, "--text", "offer.txt", as: "generator")
+        try world.fails(
+            "usage",
+            64,
+            "accept",
+            "offer.txt",
+            "--yes",
+            "--from",
+            path,
+            "--order",
+            "second",
+            as: "transporter"
+        )
+        try world.json("accept", "offer.txt", "--yes", "--from", path, "--order", "2", as: "transporter")
+        let legs = try world.json("show", chain, as: "transporter")["legs"]?.elements ?? []
+        let fields = legs.flatMap { $0["fields"]?.elements ?? [] }
+        let site = fields.first { $0["path"]?.text == "transporterSiteId" }?["text"]?.text
+        #expect(site == "VATESTRAN02")
     }
 }

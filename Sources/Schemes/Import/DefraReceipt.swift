@@ -1,11 +1,11 @@
 import Tallystick
 
-/// The body of Defra's receipt-of-movement interface (Digital Waste Tracking, Receipt API), as values of the
-/// waste transfer note.
+/// The body of Defra's receipt-of-movement interface (Digital Waste Tracking, Receipt API), as values of the waste
+/// transfer note or the hazardous waste consignment note.
 ///
 /// A receipt is the receiver's account of what arrived. Read for the producer, its waste items are what is declared.
 enum DefraReceipt {
-    /// Whether a JSON object has the shape: its items are under `wasteItems`, with a weight that has a `metric`.
+    /// Whether a JSON object has the shape: its items are under `wasteItems`, beside a receipt or its time.
     static func recognises(_ json: JSON) -> Bool {
         guard let items = json["wasteItems"]?.elements, json["receipt"] != nil || json["dateTimeReceived"] != nil else {
             return false
@@ -14,144 +14,183 @@ enum DefraReceipt {
     }
 
     static func read(_ json: JSON, scheme: Scheme, role: Name) -> ValuesFile {
-        var reading = ReceiptReading(scheme: scheme, role: role)
-        reading.read(json)
-        return ValuesFile(shape: .defraReceipt, changes: reading.changes, unused: reading.unused)
+        var receipt = ReceiptReading(reading: ForeignReading(json, scheme: scheme, role: role))
+        receipt.read()
+        return receipt.reading.finish(.defraReceipt) { place in
+            switch place {
+            case "/apiCode": ForeignReading.Why("not-about-the-load", "it identifies the sender to the interface")
+            case "/reasonForNoConsignmentCode":
+                ForeignReading.Why("no-field", "no waste in the file is hazardous, or the note has a code")
+            default: nil
+            }
+        }
     }
 }
 
 private struct ReceiptReading {
-    let scheme: Scheme
-    let role: Name
-    var changes: [EventContent.FieldChange] = []
-    var unused: [ValuesFile.Unused] = []
-    var used: Set<String> = []
+    var reading: ForeignReading
 
-    /// Where the receipt's single values go: pointers into the body, and fields.
-    static let single: [(pointer: String, field: String)] = [
-        ("/dateTimeReceived", "receivedAt"),
-        ("/carrier/organisationName", "carrierName"),
-        ("/carrier/address/fullAddress", "carrierAddress"),
-        ("/carrier/registrationNumber", "registrationNumber"),
-        ("/carrier/reasonForNoRegistrationNumber", "noRegistrationReason"),
-        ("/carrier/meansOfTransport", "meansOfTransport"),
-        ("/carrier/vehicleRegistration", "vehicleRegistration"),
-        ("/brokerOrDealer/organisationName", "brokerName"),
-        ("/brokerOrDealer/registrationNumber", "brokerRegistration"),
-        ("/receiver/siteName", "receiverName"),
-        ("/receiver/emailAddress", "emailAddress"),
-        ("/receiver/authorisationNumber", "siteAuthorisation"),
-        ("/receipt/address/fullAddress", "receiverAddress"),
-        ("/receipt/address/postcode", "receiverPostcode"),
+    /// Where the receipt's single values go: pointers into the body, and the fields of either scheme.
+    ///
+    /// Where both schemes have a field of the name, the role that owns it may differ: the broker's name is entered by
+    /// the producer in the waste note and by the broker in the consignment note.
+    static let single: [(pointer: String, fields: [String])] = [
+        ("/dateTimeReceived", ["receivedAt"]),
+        ("/hazardousWasteConsignmentCode", ["receivedConsignmentCode", "consignmentCode"]),
+        ("/yourUniqueReference", ["receiptReference"]),
+        ("/specialHandlingRequirements", ["specialHandling"]),
+        ("/carrier/organisationName", ["carrierName"]),
+        ("/carrier/address/fullAddress", ["carrierAddress"]),
+        ("/carrier/address/postcode", ["carrierPostcode"]),
+        ("/carrier/emailAddress", ["carrierEmailAddress"]),
+        ("/carrier/phoneNumber", ["carrierPhone"]),
+        ("/carrier/registrationNumber", ["registrationNumber"]),
+        ("/carrier/reasonForNoRegistrationNumber", ["noRegistrationReason"]),
+        ("/carrier/meansOfTransport", ["meansOfTransport"]),
+        ("/carrier/vehicleRegistration", ["vehicleRegistration"]),
+        ("/brokerOrDealer/organisationName", ["brokerName"]),
+        ("/brokerOrDealer/registrationNumber", ["brokerRegistration", "brokerNumber"]),
+        ("/brokerOrDealer/address/fullAddress", ["brokerAddress"]),
+        ("/brokerOrDealer/address/postcode", ["brokerPostcode"]),
+        ("/brokerOrDealer/emailAddress", ["brokerEmailAddress"]),
+        ("/brokerOrDealer/phoneNumber", ["brokerPhone"]),
+        ("/receiver/siteName", ["receiverName"]),
+        ("/receiver/emailAddress", ["emailAddress"]),
+        ("/receiver/phoneNumber", ["receiverPhone"]),
+        ("/receiver/authorisationNumber", ["siteAuthorisation"]),
+        ("/receiver/regulatoryPositionStatements", ["positionStatements"]),
+        ("/receipt/address/fullAddress", ["receiverAddress"]),
+        ("/receipt/address/postcode", ["receiverPostcode"]),
     ]
 
-    /// Where a waste item's values go, for the two roles that have lines of waste.
-    static let ofItem: [(pointer: String, producer: String?, receiver: String?)] = [
-        ("/ewcCodes", "ewcCodes", "ewcCodes"),
-        ("/wasteDescription", "description", "description"),
-        ("/physicalForm", "physicalForm", "physicalForm"),
-        ("/numberOfContainers", "containerCount", "containerCount"),
-        ("/typeOfContainers", "containerType", "containerType"),
-        ("/weight", "quantity", "weight"),
-        ("/weight/isEstimate", "isEstimate", "isEstimate"),
-        ("/containsHazardous", nil, "containsHazardous"),
-        ("/hazardous/hazCodes", nil, "hazardCodes"),
-        ("/hazardous/sourceOfComponents", nil, "hazardSource"),
-        ("/containsPops", nil, "containsPops"),
-        ("/pops/sourceOfComponents", nil, "popSource"),
-        ("/disposalOrRecoveryCodes/0/code", nil, "treatmentCode"),
-        ("/disposalOrRecoveryCodes/0/weight", nil, "treatmentWeight"),
-        ("/disposalOrRecoveryCodes/0/weight/isEstimate", nil, "treatmentIsEstimate"),
+    /// Where a waste item's single values go, for the receiver's lines; the producer's have another name for weight.
+    static let ofItem: [(pointer: String, field: String)] = [
+        ("/ewcCodes", "ewcCodes"), ("/wasteDescription", "description"), ("/physicalForm", "physicalForm"),
+        ("/numberOfContainers", "containerCount"), ("/typeOfContainers", "containerType"),
+        ("/weight/isEstimate", "isEstimate"), ("/containsHazardous", "containsHazardous"),
+        ("/hazardous/hazCodes", "hazardCodes"), ("/hazardous/sourceOfComponents", "hazardSource"),
+        ("/containsPops", "containsPops"), ("/pops/sourceOfComponents", "popSource"),
+        ("/disposalOrRecoveryCodes/0/code", "treatmentCode"),
+        ("/disposalOrRecoveryCodes/0/weight/isEstimate", "treatmentIsEstimate"),
     ]
 
-    mutating func read(_ json: JSON) {
-        for (pointer, field) in ReceiptReading.single { take(pointer, of: json, as: field) }
-        for (index, _) in (json["wasteItems"]?.elements ?? []).enumerated() {
-            for (suffix, producer, receiver) in ReceiptReading.ofItem {
-                let pointer = "/wasteItems/\(index)\(suffix)"
-                if role.text == "producer", let producer {
-                    take(pointer, of: json, as: "wasteItems/\(index + 1)/\(producer)")
-                } else if let receiver {
-                    take(pointer, of: json, as: "receivedItems/\(index + 1)/\(receiver)")
-                }
+    mutating func read() {
+        for (pointer, fields) in ReceiptReading.single { take(pointer, as: fields) }
+        reading.takeEntries(
+            reading.elements("/otherReferencesForMovement").map { ($0, []) },
+            as: ["otherReferences"],
+            [ForeignReading.EntryMember("/label", "label"), ForeignReading.EntryMember("/reference", "reference")]
+        )
+        for (index, item) in reading.elements("/wasteItems").enumerated() { readItem(item, number: index + 1) }
+        readReasonForNoCode()
+    }
+
+    private mutating func readItem(_ item: String, number: Int) {
+        func paths(_ field: String, declared: String? = nil) -> [String] {
+            ["receivedItems/\(number)/\(field)", "wasteItems/\(number)/\(declared ?? field)"]
+        }
+        for (pointer, field) in ReceiptReading.ofItem { take(item + pointer, as: paths(field)) }
+        takeWeight("\(item)/weight", as: paths("weight", declared: "quantity"))
+        takeWeight("\(item)/disposalOrRecoveryCodes/0/weight", as: paths("treatmentWeight"))
+        let concentration = ForeignReading.EntryMember("/concentration", "concentration") {
+            ForeignReading.amount($0, "mg/kg")
+        }
+        reading.takeEntries(
+            reading.elements("\(item)/hazardous/components").map { ($0, []) },
+            as: paths("hazardousComponents"),
+            [ForeignReading.EntryMember("/name", "name"), concentration]
+        )
+        reading.takeEntries(
+            reading.elements("\(item)/pops/components").map { ($0, []) },
+            as: paths("popComponents"),
+            [ForeignReading.EntryMember("/code", "code"), concentration]
+        )
+        reading.takeEntries(
+            reading.elements("\(item)/disposalOrRecoveryCodes").dropFirst().map { ($0, []) },
+            as: paths("furtherTreatments"),
+            [
+                ForeignReading.EntryMember("/code", "code"),
+                ForeignReading.EntryMember("/weight", "weight", of: ["/metric", "/amount"]) {
+                    ReceiptReading.weight($0, in: ["kg", "t", "g"])
+                },
+                ForeignReading.EntryMember("/weight/isEstimate", "isEstimate"),
+            ]
+        )
+    }
+
+    /// The interface has one reason for the movement, the note one for each hazardous waste.
+    private mutating func readReasonForNoCode() {
+        let pointer = "/reasonForNoConsignmentCode"
+        guard let text = reading.content(pointer)?.text else {
+            return reading.take(pointer, as: ["noConsignmentReason"])
+        }
+        // The interface's schema lists labels, its validator takes the codes.
+        let code = ReceiptReading.reasons.first { sameBytes($0.label, text) }?.code ?? text
+        for (index, item) in reading.elements("/wasteItems").enumerated()
+        where reading.find("\(item)/containsHazardous")?.boolean == true {
+            reading.give(
+                from: [pointer],
+                as: ["receivedItems/\(index + 1)/noConsignmentReason"]
+            ) { _ in .string(code) }
+        }
+    }
+
+    private static let reasons: [(label: String, code: String)] = [
+        ("Non-Haz Waste Transfer", "NON_HAZ_WASTE_TRANSFER"),
+        ("No documentation provided with Waste", "NO_DOC_WITH_WASTE"),
+        ("Household Waste Recycling Centre Receipt", "HWRC_RECEIPT"),
+    ]
+
+    private mutating func take(_ pointer: String, as fields: [String]) {
+        reading.take(pointer, as: fields) { json, field in
+            switch field.type {
+            case .datetime: return ForeignReading.moment(json)
+            case .code:
+                // The interface writes “Inland Waterway”; codes have no spaces.
+                guard let text = json.text else { return json }
+                return .string(String(text.filter { $0 != " " }))
+            default: return json
             }
         }
-        for leaf in ValuesFile.leaves(of: json, at: "") where !used.contains(leaf.pointer) {
-            if sameBytes(leaf.pointer, "/apiCode") {
-                leave([leaf], "not-about-the-load", "it identifies the sender to the interface")
-            } else {
-                leave([leaf], "no-field", "the scheme \(scheme.reference.id) has no field for it")
-            }
-        }
     }
 
-    private static func find(_ pointer: String, in json: JSON) -> JSON? {
-        var value: JSON? = json
-        for part in pointer.split(separator: "/") {
-            if let elements = value?.elements {
-                value = Int(part).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
-            } else {
-                value = value?[String(part)]
-            }
-        }
-        return value
-    }
-
-    private mutating func take(_ pointer: String, of json: JSON, as field: String) {
-        guard let found = ReceiptReading.find(pointer, in: json), !found.isNull, let path = FieldPath(field),
-            let rule = scheme.field(path)
-        else { return }
-        var leaves = ValuesFile.leaves(of: found, at: pointer)
-        // Of a weight these two are read here; whether it is an estimate is a field of its own.
-        if case .decimal = rule.type { leaves.removeAll { !["metric", "amount"].contains($0.pointer.lastName) } }
-        if rule.owner != role {
-            leave(leaves, "other-role", "the \(rule.owner) sets it: \(path)")
-        } else if let value = value(found, for: rule) {
-            changes.append(EventContent.FieldChange(path: path, value: value))
-        } else {
-            leave(leaves, "not-a-value", "it cannot be read as \(path)")
-        }
-        for leaf in leaves { used.insert(leaf.pointer) }
-    }
-
-    private mutating func leave(_ leaves: [(pointer: String, value: JSON)], _ reason: String, _ detail: String) {
-        for leaf in leaves {
-            unused.append(
-                ValuesFile.Unused(
-                    pointer: leaf.pointer,
-                    value: Scheme.text(of: leaf.value),
-                    reason: reason,
-                    detail: detail
-                )
-            )
-        }
-    }
-
-    private func value(_ json: JSON, for field: Scheme.Field) -> JSON? {
-        switch field.type {
-        case .decimal: return weight(json)
-        case .datetime:
-            guard let moment = json.text.flatMap(Timestamp.typed) else { return nil }
-            return .string(moment.description)
-        case .code:
-            // The interface writes “Inland Waterway”; codes have no spaces.
-            guard let text = json.text else { return json.elements == nil ? nil : json }
-            return .string(String(text.filter { $0 != " " }))
-        default: return json
+    /// Whether a weight is an estimate is a field of its own; the rest is one value, or where it has no such parts none.
+    private mutating func takeWeight(_ pointer: String, as paths: [String]) {
+        guard let json = reading.content(pointer) else { return }
+        let parts = json.members == nil ? [pointer] : ["\(pointer)/metric", "\(pointer)/amount"]
+        reading.give(from: parts, as: paths) { field in
+            guard case .decimal(let units, _, _, _, _) = field.type else { return nil }
+            return ReceiptReading.weight(json, in: units)
         }
     }
 
     /// `{"metric":"Tonnes","amount":2.5}`: the number's own text is the decimal, so nothing is rounded.
-    private func weight(_ json: JSON) -> JSON? {
-        let units = ["Grams": "g", "Kilograms": "kg", "Tonnes": "t"]
+    ///
+    /// A field that does not take the unit, such as the weight in kilograms that a consignment note declares, gets the
+    /// same weight in its first one: only the point moves.
+    private static func weight(_ json: JSON, in units: [String]) -> JSON? {
+        let known = [("Grams", "g", -3), ("Kilograms", "kg", 0), ("Tonnes", "t", 3)]
         guard case .number(let amount)? = json["amount"], DecimalNumber(amount) != nil,
-            let unit = json["metric"]?.text.flatMap({ units[$0] })
+            let given = known.first(where: { sameBytes($0.0, json["metric"]?.text ?? "") })
         else { return nil }
-        return .members([("amount", .string(amount)), ("unit", .string(unit))])
+        if units.contains(where: { sameBytes($0, given.1) }) {
+            return .members([("amount", .string(amount)), ("unit", .string(given.1))])
+        }
+        guard let first = known.first(where: { sameBytes($0.1, units.first ?? "") }) else { return nil }
+        let moved = shifted(amount, by: given.2 - first.2)
+        guard DecimalNumber(moved) != nil else { return nil }
+        return .members([("amount", .string(moved)), ("unit", .string(first.1))])
     }
-}
 
-extension String {
-    /// What follows the last slash of a pointer.
-    fileprivate var lastName: String { split(separator: "/").last.map(String.init) ?? self }
+    /// A decimal with its point so many places further right, without zeros that say nothing.
+    private static func shifted(_ text: String, by places: Int) -> String {
+        let halves = text.split(separator: ".", omittingEmptySubsequences: false)
+        var whole = String(halves[0])
+        var fraction = halves.count > 1 ? String(halves[1]) : ""
+        for _ in 0..<max(places, 0) { whole.append(fraction.isEmpty ? "0" : fraction.removeFirst()) }
+        for _ in 0..<max(-places, 0) { fraction.insert(whole.popLast() ?? "0", at: fraction.startIndex) }
+        while whole.utf8.count > 1, whole.utf8.first == 0x30 { whole.removeFirst() }
+        while fraction.utf8.last == 0x30 { fraction.removeLast() }
+        return (whole.isEmpty ? "0" : whole) + (fraction.isEmpty ? "" : "." + fraction)
+    }
 }

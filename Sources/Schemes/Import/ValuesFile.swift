@@ -15,6 +15,12 @@ public struct ValuesFile: Sendable {
         case values
         /// The body of Defra's receipt-of-movement interface.
         case defraReceipt = "defra-receipt-of-movement"
+        /// The manifest of EPA's e-Manifest service.
+        case epaManifest = "epa-manifest"
+        /// The answer of that service to a manifest that was saved.
+        case epaAnswer = "epa-answer"
+        /// A request to that service for a quick signature.
+        case epaQuickSign = "epa-quick-sign"
     }
 
     /// A value that was not used.
@@ -23,7 +29,8 @@ public struct ValuesFile: Sendable {
         public let pointer: String
         /// The value as text.
         public let value: String
-        /// A stable word for why: `no-field`, `other-role`, `not-a-value` or `not-about-the-load`.
+        /// A stable word for why: `no-field`, `other-role`, `other-party`, `not-yet`, `not-a-value`,
+        /// `not-about-the-load` or `unknown-member`.
         public let reason: String
         /// Why, for a person.
         public let detail: String
@@ -31,14 +38,23 @@ public struct ValuesFile: Sendable {
 
     /// Reads a file for a role, recognising its shape.
     ///
-    /// Throws where the file is not JSON, or is of no known shape.
-    public init(_ bytes: [UInt8], scheme: Scheme, role: Name) throws(JSONError) {
+    /// Throws where the file is not JSON, is of no known shape, or says itself that it is out of date.
+    ///
+    /// - Parameter order: Which of several parties of the role is read, where the file has several: the transporter of
+    ///   this number, or the second facility after the first refused the load.
+    public init(_ bytes: [UInt8], scheme: Scheme, role: Name, order: Int = 1) throws(JSONError) {
         let json = try JSON.parse(bytes)
         guard json.members != nil else {
             throw JSONError(code: .syntax, message: "expected an object of values, got another JSON value", offset: 0)
         }
         if DefraReceipt.recognises(json) {
             self = DefraReceipt.read(json, scheme: scheme, role: role)
+        } else if EPAManifest.recognises(json) {
+            self = try EPAManifest.read(json, scheme: scheme, role: role, order: order)
+        } else if EPAAnswer.recognises(json) {
+            self = EPAAnswer.read(json, scheme: scheme, role: role)
+        } else if EPAQuickSign.recognises(json) {
+            self = EPAQuickSign.read(json, scheme: scheme, role: role, order: order)
         } else {
             var reader = OwnValues(scheme: scheme, role: role)
             reader.read(file: json)

@@ -14,7 +14,8 @@ extension CommandDeclaration {
         section: Tally.field,
         arguments: [.values],
         options: [
-            OptionDeclaration("scheme", value: "ID", required: true, help: "the rules it follows"), .from, .role,
+            OptionDeclaration("scheme", value: "ID", required: true, help: "the rules it follows"), .from, .order,
+            .role,
         ] + lateOptions,
         examples: [
             ("tally open --scheme uk-waste-transfer-note --from load.json", "opens a chain with the values of a file"),
@@ -62,7 +63,7 @@ extension CommandDeclaration {
             """,
         section: Tally.field,
         arguments: [.chain, .values],
-        options: [.from, .role] + lateOptions,
+        options: [.from, .order, .role] + lateOptions,
         examples: [
             ("tally set 1f0c3a9e wasteItems/1/quantity='7.5 t'", "declares a weight"),
             ("tally set 1f0c3a9e vehicleRegistration=", "clears a value"),

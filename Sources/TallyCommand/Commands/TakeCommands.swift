@@ -22,8 +22,9 @@ extension CommandDeclaration {
             ArgumentDeclaration("IMAGE", values: .files, help: "a picture of the code, or - for standard input"),
             .values,
         ],
-        options: [.also, .from, .yes, OptionDeclaration(flag: "watch", help: "wait for pictures in the folder IMAGE")]
-            + replyOptions,
+        options: [
+            .also, .from, .order, .yes, OptionDeclaration(flag: "watch", help: "wait for pictures in the folder IMAGE"),
+        ] + replyOptions,
         examples: [
             ("tally accept photo.jpg vehicleRegistration='AB12 CDE'", "takes the load and gives a value of yours"),
             ("tally accept photo.jpg --yes", "takes it without asking, for scripts"),

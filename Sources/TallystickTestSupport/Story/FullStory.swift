@@ -112,7 +112,7 @@ package struct FullStory {
         try producer.say(.partyAdmitted(party: broker.party, role: broker.role))
         referee.receive(from: producer)
         agent.learn(from: referee)
-        try agent.sign(role.text, of: producer.party, .delegate(of: producer.party), as: role)
+        try agent.sign(role.text, .delegate(of: producer.party))
         referee.receive(from: agent)
         broker.learn(from: referee)
         try broker.set(["brokerReference": .string("B-1187")])
@@ -160,7 +160,7 @@ package struct FullStory {
             picture: SHA256.hash(Array("the carrier's copy".utf8)),
             signer: "J. Pennine"
         )
-        try site.sign("carrier", attesting: paper)
+        try site.sign("carrier", .paper(paper))
         // The receipt is due within two working days.
         teller.clock.advance(seconds: 5 * 86_400)
         var values = SampleValues.received(SampleValues.quantity("9", "t"))

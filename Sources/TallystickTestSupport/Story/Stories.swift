@@ -197,12 +197,7 @@ package enum Stories {
         referee.receive(from: producer)
         broker.learn(from: referee)
         teller.clock.advance(seconds: 60)
-        try broker.sign(
-            "producer",
-            of: producer.party,
-            .delegate(of: producer.party),
-            as: Derived.name("producer")
-        )
+        try broker.sign("producer", .delegate(of: producer.party))
         referee.receive(from: broker)
         producer.learn(from: referee)
         let collection = try producer.offer(to: "carrier")
@@ -212,7 +207,7 @@ package enum Stories {
         referee.receive(from: producer, carrier)
         carrier.learn(from: referee)
         let paper = PaperSignature(at: teller.clock.now, picture: SHA256.hash(Array("a note".utf8)), signer: "J. Moss")
-        try carrier.sign("carrier", attesting: paper)
+        try carrier.sign("carrier", .paper(paper))
         let delivery = try carrier.offer(to: "receiver")
         referee.receive(from: carrier)
         producer.learn(from: referee)

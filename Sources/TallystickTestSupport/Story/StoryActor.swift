@@ -114,6 +114,36 @@ package final class StoryActor {
         return changes
     }
 
+    /// Proposes a correction of sealed values.
+    @discardableResult
+    package func correct(_ values: SampleValues.Values, why: String, insisting: Bool = false) throws -> SignedEvent {
+        try say(.correctionProposed(try changes(values), why: why), insisting: insisting)
+    }
+
+    /// Signs in the place of a party that has let it, or attests a signature on paper.
+    @discardableResult
+    package func sign(
+        _ signature: String,
+        _ way: SigningWay,
+        late: LateEntry? = nil,
+        insisting: Bool = false
+    ) throws -> SignedEvent {
+        let name = try Derived.name(signature)
+        let parents = state.nextParents(of: device)
+        guard let rule = story.scheme.signature(name) else { throw StoryError("expected a signature “\(name)”") }
+        let isForeign = way.paper != nil && rule.role != role
+        let snapshot =
+            isForeign
+            ? state.paperSnapshot(name, parents: parents)
+            : state.signatureSnapshot(name, by: way.principal ?? party, parents: parents)
+        return try say(
+            .signed(signature: name, snapshot: snapshot?.hash ?? anyHash, statement: rule.statement, way),
+            as: way.principal == nil ? role : rule.role,
+            late: late,
+            insisting: insisting
+        )
+    }
+
     /// The reply to the last offer that the actor accepted or declined, signed by its key.
     package func reply() throws -> HandoffReply {
         for signed in said.reversed() {
@@ -156,6 +186,12 @@ package final class StoryActor {
             throw StoryError("expected \(self.name) to have something to sign as “\(name)”")
         }
         return try say(.signed(signature: name, snapshot: hash, statement: rule.statement), insisting: insisting)
+    }
+
+    /// Ends the chain with an outcome.
+    @discardableResult
+    package func close(_ outcome: String, why: String = "", insisting: Bool = false) throws -> SignedEvent {
+        try say(.chainClosed(outcome: try Derived.name(outcome), why: why), insisting: insisting)
     }
 
     /// A hash of nothing, for actors who insist on signing what they do not have.

@@ -24,9 +24,14 @@ package final class StoryTeller {
     /// Begins a story on 30 November 2026 at 08:00 UTC, under the UK waste transfer note unless told otherwise.
     ///
     /// The chain's identifier is made by the device that opens it: the actor called “producer” unless told otherwise.
-    package init(_ name: String, scheme: Scheme? = nil, openedBy opener: String = "producer") throws {
+    package init(
+        _ name: String,
+        scheme: Scheme? = nil,
+        openedBy opener: String = "producer",
+        at start: Timestamp? = nil
+    ) throws {
         self.name = name
-        clock = ManualClock(try Derived.moment("2026-11-30T08:00:00.000Z"))
+        clock = ManualClock(try start ?? Derived.moment("2026-11-30T08:00:00.000Z"))
         self.scheme = try scheme ?? StoryTeller.wasteTransferNote.get()
         chain = try Derived.chain("\(name)/chain", openedBy: Derived.key("\(name)/\(opener)"), at: clock.now)
         authority = try Derived.key("authority")
@@ -34,24 +39,34 @@ package final class StoryTeller {
     }
 
     /// The newest version of the shipped scheme, read once.
-    package static let wasteTransferNote: Result<Scheme, any Error> = Result {
-        let id = "uk-waste-transfer-note"
-        guard let file = ShippedSchemes.files.first(where: { sameBytes($0.id, id) }) else {
-            throw StoryError("expected the scheme “\(id)” to ship")
-        }
-        return try file.read()
+    package static let wasteTransferNote: Result<Scheme, any Error> = Result { try shipped("uk-waste-transfer-note") }
+
+    /// The newest version of every shipped scheme, each read once.
+    private static let newest: Result<[String: Scheme], any Error> = Result {
+        Dictionary(uniqueKeysWithValues: try ShippedSchemes.files.map { ($0.id, try $0.read()) })
+    }
+
+    /// The newest version of the scheme that ships under this id.
+    package static func shipped(_ id: String) throws -> Scheme {
+        guard let scheme = try newest.get()[id] else { throw StoryError("expected the scheme “\(id)” to ship") }
+        return scheme
     }
 
     /// A new device for a party; parties of one name are one party.
     ///
-    /// The certificate is valid from the day before the story until a year after, for these roles.
-    package func actor(_ device: String, of party: String, as roles: String...) throws -> StoryActor {
+    /// The certificate is valid for these roles, from 29 November 2026 for a year unless told otherwise.
+    package func actor(
+        _ device: String,
+        of party: String,
+        as roles: String...,
+        from: String = "2026-11-29T00:00:00.000Z"
+    ) throws -> StoryActor {
         let names = try roles.map { (text) throws(StoryError) in try Derived.name(text) }
         guard let role = names.first else { throw StoryError("expected at least one role for “\(device)”") }
         let key = try Derived.key("\(name)/\(device)")
         let draft = Certificate.Draft(
             key: key.publicKey,
-            notBefore: try Derived.moment("2026-11-29T00:00:00.000Z"),
+            notBefore: try Derived.moment(from),
             notAfter: try Derived.moment("2027-11-30T00:00:00.000Z"),
             party: try StoryTeller.party(party),
             partyName: party,

@@ -3,17 +3,18 @@ import Schemes
 import Tallystick
 import Testing
 
-/// What the shipped schemes' files say, read by Foundation: the engine's own reader has no part in this.
+/// What the shipped schemes' files say, read by Foundation.
 @Suite("Scheme data")
 struct SchemeDataTests {
     @Test("ships every scheme folder, each file as it stands on disk")
     func shipsWhatIsOnDisk() throws {
-        let folders = try FileManager.default.contentsOfDirectory(atPath: Place.schemes.path).filter {
-            FileManager.default.fileExists(atPath: Place.schemes.appending(path: "\($0)/scheme.json").path)
+        let folders = try FileManager.default.contentsOfDirectory(atPath: SchemePlace.schemes.path).filter {
+            FileManager.default.fileExists(atPath: SchemePlace.schemes.appending(path: "\($0)/scheme.json").path)
         }
         #expect(folders.sorted() == ShippedSchemes.files.map(\.id))
+        #expect(folders.count == 5)
         for shipped in ShippedSchemes.files {
-            let folder = Place.schemes.appending(path: shipped.id)
+            let folder = SchemePlace.schemes.appending(path: shipped.id)
             let onDisk = try Data(contentsOf: folder.appending(path: "scheme.json"))
             #expect(Data(shipped.scheme.utf8) == onDisk, "run script/embed-schemes")
             let lists = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "codes").path)
@@ -25,12 +26,39 @@ struct SchemeDataTests {
         }
     }
 
-    @Test("lists exactly the code lists that its fields use", arguments: ShippedSchemes.files.map(\.id))
+    @Test("ships every earlier version, with its own text and the lists that were different then")
+    func shipsEarlierVersions() throws {
+        var found: [String] = []
+        for shipped in ShippedSchemes.files {
+            let earlier = SchemePlace.schemes.appending(path: "\(shipped.id)/earlier")
+            guard FileManager.default.fileExists(atPath: earlier.path) else { continue }
+            for version in try FileManager.default.contentsOfDirectory(atPath: earlier.path).sorted() {
+                let folder = earlier.appending(path: version)
+                let old = try #require(
+                    ShippedSchemes.earlier.first { file in
+                        file.id == shipped.id && file.scheme.contains("\"version\": \(version),")
+                    }
+                )
+                #expect(try Data(contentsOf: folder.appending(path: "scheme.json")) == Data(old.scheme.utf8))
+                let changed = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "codes").path)
+                for (list, text) in old.codes {
+                    let place = changed.contains(list + ".json") ? folder : folder.appending(path: "../..")
+                    let onDisk = try Data(contentsOf: place.appending(path: "codes/\(list).json"))
+                    #expect(Data(text.utf8) == onDisk, "\(list): run script/embed-schemes")
+                }
+                found.append("\(shipped.id) \(version)")
+            }
+        }
+        #expect(found == ["uk-waste-transfer-note 1"] && ShippedSchemes.earlier.count == found.count)
+    }
+
+    @Test("lists exactly the code lists that its fields and entries use", arguments: ShippedSchemes.files.map(\.id))
     func listsItsCodeLists(id: String) throws {
         let scheme = try SchemeData(id)
-        let used = Set(scheme.fields.compactMap { $0.value["list"] as? String })
+        let all = Array(scheme.fields.values) + Array(scheme.entryFields.values)
+        let used = Set(all.compactMap { $0["list"] as? String })
         #expect(used == Set(scheme.lists.keys))
-        #expect(Set(scheme.root["codeLists"] as? [String] ?? []) == Set(scheme.lists.keys))
+        #expect(scheme.root["codeLists"] as? [String] ?? [] == scheme.lists.keys.sorted())
         #expect(scheme.root["scheme"] as? String == id)
     }
 
@@ -49,259 +77,205 @@ struct SchemeDataTests {
     func namesThings(id: String) throws {
         let scheme = try SchemeData(id)
         let name = try Pattern("[A-Za-z][A-Za-z0-9\\-]{0,63}")
-        for kind in ["role", "field", "line", "rule", "signature", "handoff", "check"] {
-            let names = scheme.members(kind + "s").compactMap { $0[kind == "line" ? "lines" : kind] as? String }
-            #expect(names.count == scheme.members(kind + "s").count && !names.isEmpty, "\(kind)")
+        func expectNames(_ names: [String], of count: Int, _ kind: String) {
+            #expect(names.count == count, "\(kind)")
             #expect(Set(names).count == names.count, "\(kind)")
-            for each in names { #expect(name.matches(each), "\(each)") }
+            for each in names { #expect(name.matches(each), "\(kind) \(each)") }
         }
-        let roles = Set(scheme.members("roles").compactMap { $0["role"] as? String })
+        // Only an item of evidence has nothing that is counted or weighed twice.
+        let without = [
+            "evidence-item": ["check", "calendar"], "uk-waste-transfer-note": [], "uk-hazardous-consignment-note": [],
+        ]
+        let none = without[id] ?? ["calendar"]
+        for kind in ["role", "field", "line", "rule", "signature", "handoff", "check", "link", "deadline", "calendar"] {
+            let members = scheme.members(kind + "s")
+            expectNames(scheme.names(kind == "line" ? "lines" : kind, in: kind + "s"), of: members.count, kind)
+            #expect(members.isEmpty == none.contains(kind), "\(kind)")
+        }
+        expectNames(scheme.names("outcome", in: "closing"), of: scheme.members("closing").count, "outcome")
+        #expect(scheme.signatures.isDisjoint(with: scheme.handoffs), "a stage is one or the other")
+        for lines in scheme.members("lines") {
+            let fields = lines["fields"] as? [[String: Any]] ?? []
+            expectNames(fields.compactMap { $0["field"] as? String }, of: fields.count, "\(lines["lines"] ?? "")")
+        }
+        for (path, field) in scheme.fields where field["type"] as? String == "entries" {
+            let fields = field["fields"] as? [[String: Any]] ?? []
+            expectNames(fields.compactMap { $0["field"] as? String }, of: fields.count, path)
+            #expect(!fields.isEmpty && field["many"] != nil, "\(path)")
+            #expect(fields.allSatisfy { $0["type"] as? String != "entries" && $0["owner"] == nil }, "\(path)")
+        }
         for owned in scheme.members("fields") + scheme.members("lines") {
-            #expect(roles.contains(owned["owner"] as? String ?? ""), "\(owned)")
+            #expect(scheme.roles.contains(owned["owner"] as? String ?? ""), "\(owned)")
         }
     }
 
     @Test("has only patterns that are read", arguments: ShippedSchemes.files.map(\.id))
     func hasReadablePatterns(id: String) throws {
-        let identifiers = try SchemeData(id).fields.filter { $0.value["type"] as? String == "identifier" }
+        let scheme = try SchemeData(id)
+        let all = scheme.fields.merging(scheme.entryFields) { field, _ in field }
+        let identifiers = all.filter { $0.value["type"] as? String == "identifier" }
         #expect(!identifiers.isEmpty)
-        for path in identifiers.keys { #expect(try !SchemeData(id).patterns(path).isEmpty, "\(path)") }
+        for path in identifiers.keys { #expect(try !scheme.patterns(path).isEmpty, "\(path)") }
+        #expect(all.allSatisfy { ($0.value["patterns"] != nil) == identifiers.keys.contains($0.key) })
     }
 
     @Test(
-        "has rules that name fields, codes, flags and signatures there are",
+        "has rules that name fields, codes, flags, forms and stages there are",
         arguments: ShippedSchemes.files.map(\.id)
     )
     func hasRulesThatHold(id: String) throws {
         let scheme = try SchemeData(id)
-        let signatures = Set(scheme.members("signatures").compactMap { $0["signature"] as? String })
         for rule in scheme.members("rules") {
             let name = rule["rule"] as? String ?? "?"
             let at = rule["at"] as? [String] ?? []
-            #expect(!at.isEmpty && signatures.isSuperset(of: at), "\(name)")
+            #expect(!at.isEmpty && scheme.stages.isSuperset(of: at), "\(name)")
             #expect(["require", "forbid", "that"].filter { rule[$0] != nil }.count == 1, "\(name)")
             #expect((rule["says"] as? String)?.hasSuffix(".") == true, "\(name)")
-            let prefix = (rule["each"] as? String).map { $0 + "/" } ?? ""
-            for path in (rule["require"] ?? rule["forbid"]) as? [String] ?? [] {
-                #expect(scheme.fields[prefix + path] != nil, "\(name): \(path)")
-            }
+            #expect(rule["severity"] == nil || rule["severity"] as? String == "warning", "\(name)")
+            let lines = rule["each"] as? String
+            let prefix = lines.map { $0 + "/" } ?? ""
+            #expect(lines == nil || scheme.owners[lines ?? ""] != nil, "\(name)")
+            scheme.expectFields(rule["require"] ?? rule["forbid"], prefix: prefix, in: name)
             for part in ["when", "that"] {
                 if let condition = rule[part] { scheme.expectSense(condition, prefix: prefix, in: name) }
             }
+            // Who took the load by a code alone knows nobody else's values, and must be able to act.
+            guard rule["severity"] == nil else { continue }
+            for stage in at {
+                let demanded = ((rule["require"] ?? rule["forbid"]) as? [String] ?? []).map { reference in
+                    reference.hasPrefix("/") ? String(reference.dropFirst()) : prefix + reference
+                }
+                for path in demanded {
+                    #expect(scheme.owners[path] == scheme.role(at: stage), "\(name) at \(stage): \(path)")
+                }
+            }
         }
-        for handoff in scheme.members("handoffs") {
-            #expect(signatures.isSuperset(of: handoff["after"] as? [String] ?? []))
+    }
+
+    @Test(
+        "has signatures and handoffs that name stages, roles and fields there are",
+        arguments: ShippedSchemes.files.map(\.id)
+    )
+    func hasStagesThatHold(id: String) throws {
+        let scheme = try SchemeData(id)
+        for stage in scheme.members("signatures") + scheme.members("handoffs") {
+            let name = (stage["signature"] ?? stage["handoff"]) as? String ?? "?"
+            scheme.expectGuards(stage["after"], in: name)
+            scheme.expectGuards(stage["before"], in: name)
+            scheme.expectGuards(stage["notBefore"], in: name)
+            scheme.expectRoles([stage["role"], stage["from"], stage["to"]].compactMap { $0 as? String }, in: name)
+            scheme.expectRoles(stage["paper"], in: name)
+            let isSignature = stage["signature"] != nil
+            #expect(((stage["statement"] as? String)?.isEmpty == false) == isSignature, "\(name)")
+            let role = scheme.role(at: name)
+            for covered in stage["covers"] as? [String] ?? [] {
+                // A field or whole lines, of the role itself, which some signature can seal.
+                #expect(scheme.owners[covered] == role && !covered.contains("/"), "\(name): \(covered)")
+                #expect(scheme.fields[covered]?["sealed"] == nil, "\(name): \(covered) is never sealed")
+            }
+            if let lasts = stage["lasts"] as? Int, let longest = stage["longest"] as? Int {
+                #expect(lasts <= longest, "\(name)")
+            }
+        }
+        #expect(scheme.handoffs.count <= 16)
+        for (path, field) in scheme.fields {
+            scheme.expectRoles(field["correct"], in: path)
+            // What no signature seals is set, not corrected.
+            if field["sealed"] as? Bool == false { #expect(field["correct"] == nil, "\(path)") }
+            #expect(field["sealed"] == nil || field["sealed"] as? Bool == false, "\(path)")
+        }
+    }
+
+    @Test("has checks and links over amounts there are", arguments: ShippedSchemes.files.map(\.id))
+    func hasChecksThatHold(id: String) throws {
+        let scheme = try SchemeData(id)
+        func expectAmount(_ reference: Any?, _ prefix: String, in name: String) {
+            let path = prefix + (reference as? String ?? "").replacing("/*/", with: "/")
+            let type = scheme.fields[path]?["type"] as? String
+            #expect(scheme.fields[path]?["units"] != nil || type == "integer" || type == "decimal", "\(name): \(path)")
         }
         for check in scheme.members("checks") {
-            for side in ["declared", "received"] {
-                let path = (check[side] as? String ?? "").replacing("/*/", with: "/")
-                #expect(scheme.fields[path]?["units"] != nil, "\(path)")
+            let name = check["check"] as? String ?? "?"
+            #expect(scheme.stages.isSuperset(of: check["at"] as? [String] ?? ["?"]), "\(name)")
+            #expect((check["says"] as? String)?.hasSuffix(".") == true, "\(name)")
+            if let parts = check["parts"] as? [String] {
+                let prefix = (check["each"] as? String).map { $0 + "/" } ?? ""
+                for part in parts + [check["whole"] as? String ?? "?"] { expectAmount(part, prefix, in: name) }
+                #expect(parts.count > 1 && check["declared"] == nil, "\(name)")
+                if let condition = check["when"] { scheme.expectSense(condition, prefix: prefix, in: name) }
+            } else {
+                for side in ["declared", "received"] { expectAmount(check[side], "", in: name) }
+                #expect((check["tolerancePercent"] == nil) != (check["tolerance"] == nil), "\(name)")
+                let declared = (check["declared"] as? String ?? "").split(separator: "/").map(String.init)
+                let prefix = check["each"] as? Bool == true ? (declared.first ?? "?") + "/" : ""
+                if let condition = check["when"] { scheme.expectSense(condition, prefix: prefix, in: name) }
             }
         }
-    }
-
-    @Test("holds 842 waste codes, 408 of them hazardous")
-    func countsWasteCodes() throws {
-        let codes = try #require(try SchemeData("uk-waste-transfer-note").lists["ewc"])
-        #expect(codes.count == 842)
-        #expect(codes.values.count { $0["hazardous"] as? Bool == true } == 408)
-        let sixDigits = try Pattern("[0-9]{6}")
-        for code in codes.keys { #expect(sixDigits.matches(code), "\(code)") }
-    }
-
-    // The reference data and vectors are Defra's and stay outside the project; without them these are skipped.
-    @Test(
-        "holds Defra's waste codes and flags, all of them",
-        .enabled(if: Place.hasDefra, "no ../shared/fixtures here")
-    )
-    func holdsDefrasWasteCodes() throws {
-        let codes = try #require(try SchemeData("uk-waste-transfer-note").lists["ewc"])
-        let reference = try #require(try Place.defra("reference-data/ewc-codes.json") as? [[String: Any]])
-        #expect(reference.count == 842)
-        for entry in reference {
-            let code = try #require(entry["code"] as? String)
-            let flags = try #require(codes[code], "\(code) is missing")
-            let isHazardous = try #require(entry["isHazardous"] as? Bool)
-            #expect((flags["hazardous"] as? Bool ?? false) == isHazardous, "\(code)")
+        for link in scheme.members("links") {
+            let name = link["link"] as? String ?? "?"
+            #expect(Scheme.LinkRule.Kind(rawValue: link["kind"] as? String ?? "") != nil, "\(name)")
+            scheme.expectRoles(link["role"], in: name)
+            scheme.expectGuards(link["after"], in: name)
+            if let amount = link["conserves"] { expectAmount(amount, "", in: name) }
+            #expect(link["due"] == nil || link["conserves"] != nil, "\(name)")
         }
-        #expect(
-            codes.values.count { $0["hazardous"] as? Bool == true }
-                == reference.count { $0["isHazardous"] as? Bool == true }
-        )
+        // Each tie can be named from the other chain too; only what was lost had ended before it was found again.
+        let kinds = scheme.members("links").compactMap { Scheme.LinkRule.Kind(rawValue: $0["kind"] as? String ?? "") }
+        for kind in kinds where kind != .continues {
+            #expect(kinds.contains(kind.inverse), "\(kind.rawValue) has no counterpart")
+        }
     }
 
-    @Test(
-        "holds Defra's other code lists",
-        .enabled(if: Place.hasDefra, "no ../shared/fixtures here"),
-        arguments: [
-            ("containers", ["container-types"], 16), ("hazard-properties", ["hazardous-property-codes"], 16),
-            ("means-of-transport", ["means-of-transport"], 7), ("pops", ["pop-names"], 31),
-            ("no-registration-reasons", ["reasons-for-no-registration-number"], 4),
-            ("no-consignment-reasons", ["reasons-for-no-consignment-code"], 3),
-            ("component-sources", ["source-of-components"], 4),
-            ("treatments", ["recovery-codes", "disposal-codes"], 28),
-        ]
-    )
-    func holdsDefrasCodes(list: String, files: [String], count: Int) throws {
-        let codes = try #require(try SchemeData("uk-waste-transfer-note").lists[list])
-        let reference = try files.flatMap { file in
-            try #require(try Place.defra("reference-data/\(file).json") as? [Any])
-        }.compactMap { ($0 as? [String: Any])?["code"] as? String ?? $0 as? String }
-        // Codes are tokens: Defra's "Inland Waterway" is our InlandWaterway.
-        #expect(Set(reference.map { $0.replacing(" ", with: "") }) == Set(codes.keys))
-        #expect(codes.count == count && reference.count == count)
-    }
-
-    @Test(
-        "judges identifiers as Defra's own tests do",
-        .enabled(if: Place.hasDefra, "no ../shared/fixtures here"),
-        arguments: [
-            ("registrationNumber", "carrierRegistration", 20, 13),
-            ("brokerRegistration", "carrierRegistration", 20, 13),
-            ("siteAuthorisation", "siteAuthorisation", 16, 7),
-        ]
-    )
-    func judgesIdentifiers(field: String, vectors: String, valid: Int, invalid: Int) throws {
-        let patterns = try SchemeData("uk-waste-transfer-note").patterns(field)
-        let all = try #require(try Place.defra("identifiers/format-vectors.json") as? [String: [String: [String]]])
-        let accepted = try #require(all[vectors]?["valid"])
-        let refused = try #require(all[vectors]?["invalid"])
-        #expect(accepted.count == valid && refused.count == invalid)
-        for text in accepted { #expect(patterns.contains { $0.matches(text) }, "\(text)") }
-        for text in refused { #expect(!patterns.contains { $0.matches(text) }, "'\(text)'") }
-    }
-
-    @Test(
-        "accepts the identifiers of Defra's sample receipts",
-        .enabled(if: Place.hasDefra, "no ../shared/fixtures here")
-    )
-    func acceptsSampleReceipts() throws {
-        let scheme = try SchemeData("uk-waste-transfer-note")
-        var counted = 0
-        for folder in ["valid", "warning"] {
-            let path = Place.defraFolder.appending(path: "payloads/\(folder)").path
-            for file in try FileManager.default.contentsOfDirectory(atPath: path) where file.hasSuffix(".json") {
-                let receipt = try #require(try Place.defra("payloads/\(folder)/\(file)") as? [String: Any])
-                let carrier = receipt["carrier"] as? [String: Any]
-                let receiver = receipt["receiver"] as? [String: Any]
-                let address = (receipt["receipt"] as? [String: Any])?["address"] as? [String: Any]
-                let values = [
-                    ("registrationNumber", carrier?["registrationNumber"]),
-                    ("siteAuthorisation", receiver?["authorisationNumber"]),
-                    ("emailAddress", receiver?["emailAddress"]), ("receiverPostcode", address?["postcode"]),
-                ]
-                for (field, value) in values {
-                    let text = try #require(value as? String, "\(file): \(field)")
-                    #expect(try scheme.patterns(field).contains { $0.matches(text) }, "\(file): \(field) \(text)")
-                }
-                counted += 1
+    @Test("has endings, late entry, deadlines and retention that hold", arguments: ShippedSchemes.files.map(\.id))
+    func hasEndingsAndDeadlinesThatHold(id: String) throws {
+        let scheme = try SchemeData(id)
+        func expectMoment(_ moment: Any?, in name: String) {
+            if let text = moment as? String {
+                #expect(scheme.stages.union(["opened", "closed"]).contains(text), "\(name): \(text)")
+            } else {
+                let field = (moment as? [String: String])?["field"] ?? "?"
+                let type = scheme.fields[field]?["type"] as? String
+                #expect(type == "date" || type == "datetime", "\(name): \(field)")
             }
         }
-        #expect(counted == 8)
-    }
-
-    @Test(
-        "judges identifiers that the vectors leave open",
-        arguments: [
-            ("registrationNumber", "cbdu123", true), ("registrationNumber", "ROCLT9999", true),
-            ("registrationNumber", "WCR/123456", true), ("registrationNumber", "ROC UT 123456", false),
-            ("registrationNumber", "CBDL6", false), ("siteAuthorisation", "WPPC 12/34/V2", true),
-            ("siteAuthorisation", "WML 04/38 PAC/2014/WCL001", true),
-            ("siteAuthorisation", "WML 19/36/T LN/10/35/T/M", true),
-            ("siteAuthorisation", "WML/L/SEPA1234-5678", true), ("siteAuthorisation", "EPR/AB1234CD/D123", false),
-            ("receiverPostcode", "LS1 4DY", true), ("receiverPostcode", "sw1a 1aa", true),
-            ("receiverPostcode", "M1 1AE", true),
-            ("receiverPostcode", "CR26XH", false), ("receiverPostcode", "D02 X285", false),
-            ("receiverPostcode", "LS1  4DY", false),
-            ("emailAddress", "a.b+c@site.example.co.uk", true), ("emailAddress", "a@b", false),
-            ("emailAddress", "a..b@c.uk", false), ("sicCode", "01110", true), ("sicCode", "1110", false),
-        ]
-    )
-    func judgesOpenIdentifiers(field: String, text: String, expected: Bool) throws {
-        #expect(try SchemeData("uk-waste-transfer-note").patterns(field).contains { $0.matches(text) } == expected)
-    }
-}
-
-/// A shipped scheme, parsed.
-private struct SchemeData {
-    let root: [String: Any]
-    /// List name, code, and the code's members.
-    let lists: [String: [String: [String: Any]]]
-    /// Fields by path, with `lines/field` for a line's.
-    let fields: [String: [String: Any]]
-
-    init(_ id: String) throws {
-        let shipped = try #require(ShippedSchemes.files.first { $0.id == id })
-        root = try #require(try Self.parse(shipped.scheme))
-        var lists: [String: [String: [String: Any]]] = [:]
-        for (list, text) in shipped.codes {
-            let file = try #require(try Self.parse(text), "\(list)")
-            #expect(file["list"] as? String == list)
-            lists[list] = try #require(file["codes"] as? [String: [String: Any]], "\(list)")
+        for closing in scheme.members("closing") {
+            let name = closing["outcome"] as? String ?? "?"
+            scheme.expectRoles(closing["roles"], in: name)
+            scheme.expectRoles(closing["dutyTo"], in: name)
+            scheme.expectGuards(closing["after"], in: name)
         }
-        self.lists = lists
-        var fields: [String: [String: Any]] = [:]
-        for field in root["fields"] as? [[String: Any]] ?? [] { fields[field["field"] as? String ?? "?"] = field }
-        for lines in root["lines"] as? [[String: Any]] ?? [] {
-            for field in lines["fields"] as? [[String: Any]] ?? [] {
-                fields["\(lines["lines"] as? String ?? "?")/\(field["field"] as? String ?? "?")"] = field
-            }
+        let cancelling = try #require(scheme.root["cancelling"] as? [String: Any])
+        scheme.expectRoles(cancelling["roles"], in: "cancelling")
+        scheme.expectGuards(cancelling["before"], in: "cancelling")
+        let late = try #require(scheme.root["lateEntry"] as? [String: Any])
+        scheme.expectRoles(late["roles"], in: "lateEntry")
+        let calendars = Set(scheme.names("calendar", in: "calendars"))
+        for deadline in scheme.members("deadlines") {
+            let name = deadline["deadline"] as? String ?? "?"
+            expectMoment(deadline["from"], in: name)
+            expectMoment(deadline["until"], in: name)
+            scheme.expectRoles(deadline["role"], in: name)
+            let within = try #require(deadline["within"] as? [String: Int], "\(name)")
+            #expect(within.count == 1 && within.values.allSatisfy { $0 > 0 }, "\(name)")
+            #expect(TimeZone(identifier: deadline["zone"] as? String ?? "?") != nil, "\(name)")
+            #expect((within["workingDays"] != nil) == (deadline["calendar"] != nil), "\(name)")
+            if let calendar = deadline["calendar"] as? String { #expect(calendars.contains(calendar), "\(name)") }
+            if let condition = deadline["when"] { scheme.expectSense(condition, prefix: "", in: name) }
+            #expect((deadline["says"] as? String)?.hasSuffix(".") == true, "\(name)")
         }
-        self.fields = fields
-    }
-
-    private static func parse(_ text: String) throws -> [String: Any]? {
-        try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-    }
-
-    func members(_ name: String) -> [[String: Any]] { root[name] as? [[String: Any]] ?? [] }
-
-    func patterns(_ path: String) throws -> [Pattern] {
-        let named = try #require(fields[path]?["patterns"] as? [[String: String]])
-        return try named.map { try Pattern(try #require($0["pattern"])) }
-    }
-
-    /// Records an issue for every field, code or flag in the condition that is not there.
-    func expectSense(_ condition: Any, prefix: String, in rule: String) {
-        guard let condition = condition as? [String: Any] else {
-            Issue.record("\(rule): expected an object")
-            return
+        for calendar in scheme.members("calendars") {
+            let days = calendar["holidays"] as? [String] ?? []
+            let from = calendar["from"] as? String ?? "?"
+            let until = calendar["until"] as? String ?? "?"
+            #expect(days == Set(days).sorted() && !days.isEmpty, "sorted, each once")
+            #expect(days.allSatisfy { $0 >= from && $0 <= until })
         }
-        for part in (condition["all"] ?? condition["any"]) as? [Any] ?? [] {
-            expectSense(part, prefix: prefix, in: rule)
+        for role in scheme.members("roles") {
+            let name = role["role"] as? String ?? "?"
+            scheme.expectRoles(role["admits"], in: name)
+            guard let retention = role["retention"] as? [String: Any] else { continue }
+            expectMoment(retention["from"], in: name)
+            #expect(["years", "months", "days"].filter { retention[$0] != nil }.count == 1, "\(name)")
         }
-        if let inner = condition["not"] { expectSense(inner, prefix: prefix, in: rule) }
-        guard let path = condition["field"] as? String else {
-            #expect(condition.count == 1, "\(rule)")
-            return
-        }
-        guard let field = fields[prefix + path] else {
-            Issue.record("\(rule): no field \(prefix + path)")
-            return
-        }
-        guard let list = field["list"] as? String else { return }
-        if let flag = condition["flag"] as? String {
-            #expect(lists[list]?.values.contains { $0[flag] as? Bool == true } == true, "\(rule): no flag \(flag)")
-        } else if let code = condition["is"] as? String {
-            #expect(lists[list]?[code] != nil, "\(rule): no code \(code)")
-        }
-    }
-}
-
-/// Where the files are.
-private enum Place {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-    static let schemes = root.appending(path: "Sources/Schemes")
-    static let defraFolder =
-        (ProcessInfo.processInfo.environment["TALLY_FIXTURES"].map { URL(filePath: $0) }
-        ?? root.appending(path: "../shared/fixtures")).appending(path: "real/defra-dwt")
-    static let hasDefra = FileManager.default.fileExists(atPath: defraFolder.path)
-
-    static func defra(_ path: String) throws -> Any {
-        try JSONSerialization.jsonObject(
-            with: Data(contentsOf: defraFolder.appending(path: path)),
-            options: .fragmentsAllowed
-        )
     }
 }

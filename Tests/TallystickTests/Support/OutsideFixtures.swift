@@ -11,6 +11,28 @@ enum OutsideFixtures {
     /// A folder that was asked for by name and is absent fails, not skips.
     static let areExpected = asked != nil || FileManager.default.fileExists(atPath: folder.path)
 
+    /// The same for the folder of real data.
+    static let areRealExpected =
+        asked != nil || FileManager.default.fileExists(atPath: folder.appending(path: "real").path)
+
+    /// A file of real data.
+    static func real(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: folder.appending(path: "real/\(path)")))
+    }
+
+    /// A file of real data, as Foundation reads it.
+    static func realJSON(_ path: String) throws -> Any {
+        try JSONSerialization.jsonObject(with: Data(try real(path)), options: .fragmentsAllowed)
+    }
+
+    /// The JSON files in a folder of real data, in order; finding none is a fault.
+    static func realNames(in path: String) throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "real/\(path)").path)
+            .filter { $0.hasSuffix(".json") }.sorted()
+        try #require(!names.isEmpty, "expected files in real/\(path)")
+        return names
+    }
+
     static func bytes(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: folder.appending(path: "conformance/\(path)")))
     }
@@ -29,6 +51,16 @@ extension Trait where Self == ConditionTrait {
     /// Skips, and says how many cases that leaves out, where the vectors are not on this machine.
     static func needsFixtures(_ count: Int) -> Self {
         .enabled(if: OutsideFixtures.areExpected, "\(count) cases skipped: set TALLY_FIXTURES to the vectors' folder")
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips, and says how many cases that leaves out, where the real data are not on this machine.
+    static func needsRealFixtures(_ count: Int) -> Self {
+        .enabled(
+            if: OutsideFixtures.areRealExpected,
+            "\(count) cases skipped: set TALLY_FIXTURES to the folder that has real/"
+        )
     }
 }
 
