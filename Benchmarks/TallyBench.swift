@@ -17,6 +17,7 @@ struct TallyBench {
         defer { folder.remove() }
         print("Tallystick benchmark: medians of interleaved rounds on this machine, now. Compare within a run only.\n")
         if wanted.isEmpty || wanted.contains("engine") { try EngineBench.run(events: isFast ? 1_000 : 5_000) }
+        if wanted.isEmpty || wanted.contains("rules") { try RulesBench.run(isFast: isFast) }
         if wanted.isEmpty || wanted.contains("device") { try DeviceBench.run(in: folder, rounds: isFast ? 2 : 7) }
         if wanted.isEmpty || wanted.contains("qr") { try QRBench.run(in: folder, isFast: isFast) }
         if wanted.isEmpty || wanted.contains("server") { try ServerBench.run(in: folder, pushes: isFast ? 20 : 150) }

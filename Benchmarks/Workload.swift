@@ -11,10 +11,11 @@ struct Workload {
     let producer: Name
 
     init() throws {
-        guard let scheme = try ShippedSchemes.read().first, let start = Timestamp("2026-11-30T06:00:00.000Z"),
+        let id = "uk-waste-transfer-note"
+        guard let file = ShippedSchemes.files.first(where: { sameBytes($0.id, id) }), let start = Timestamp("2026-11-30T06:00:00.000Z"),
             let producer = Name("producer")
         else { throw Missing() }
-        self.scheme = scheme
+        scheme = try file.read()
         self.start = start
         self.producer = producer
     }

@@ -2,15 +2,26 @@
 public struct ShippedScheme: Sendable {
     /// The scheme's id, which is also its folder's name.
     public let id: String
+    /// The scheme's version.
+    public let version: Int
+    /// The scheme's hash in hexadecimal digits.
+    public let hash: String
     /// The text of `scheme.json`.
     public let scheme: String
     /// The texts of `codes/<list>.json`, in the order of the lists' names.
     public let codes: [(list: String, text: String)]
 
     /// An earlier version of the scheme: its own text, and the lists that were different then.
-    func earlier(scheme: String, changed: [(list: String, text: String)]) -> ShippedScheme {
+    func earlier(
+        version: Int,
+        hash: String,
+        scheme: String,
+        changed: [(list: String, text: String)]
+    ) -> ShippedScheme {
         ShippedScheme(
             id: id,
+            version: version,
+            hash: hash,
             scheme: scheme,
             codes: codes.map { current in changed.first { $0.list == current.list } ?? current }
         )

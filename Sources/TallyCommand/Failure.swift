@@ -62,6 +62,9 @@ enum Failure {
             exit = .failed
             remedy = "name another file with --db; nothing was changed"
         case .badValue: exit = .badInput
+        case .schemeTaken:
+            exit = .failed
+            remedy = "raise the version in scheme.json: chains keep the scheme they were opened with"
         case .unknownDevice: exit = .noInput
         case .logMoved:
             exit = .failed

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Tallystick
+import TallystickCrypto
 
 extension JSONOutput {
     /// A value of the engine's, member by member.
@@ -12,6 +13,18 @@ extension JSONOutput {
         case .array(let elements): self = .array(elements.map { JSONOutput($0) })
         case .object(let members): self = .object(members.map { ($0.name, JSONOutput($0.value)) })
         }
+    }
+
+    /// Schemes by name, version and hash.
+    init(_ schemes: [SchemeReference]) {
+        self = .array(
+            schemes.map { scheme in
+                .object([
+                    ("id", .string(scheme.id.text)), ("version", .int(scheme.version)),
+                    ("hash", .string(scheme.hash.hex)),
+                ])
+            }
+        )
     }
 
     /// Reasons as every command prints them.

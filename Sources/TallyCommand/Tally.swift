@@ -36,6 +36,11 @@ struct Tally {
         ],
         groups: [
             GroupDeclaration(["server"], summary: "Run and keep a server", section: operators),
+            GroupDeclaration(
+                ["server", "scheme"],
+                summary: "Keep the schemes that a server decides with",
+                section: operators
+            ),
             GroupDeclaration(["scheme"], summary: "Read the rules that chains follow", section: records),
         ],
         commands: [
@@ -44,6 +49,7 @@ struct Tally {
             .outbox, .sync,
             .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck, .schemeTest,
             .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRestored, .serverRebuild, .serverTrust,
+            .serverSchemeAdd, .serverSchemeList,
             .doctor,
             .completions(
                 section: more,

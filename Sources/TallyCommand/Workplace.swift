@@ -65,11 +65,24 @@ struct Workplace {
         let start = try Moment.now()
         let device = try Device(
             home: try home(invocation),
-            schemes: try ShippedSchemes.read(),
+            schemes: ShippedSchemes.library,
             clock: { (try? Moment.now()) ?? start },
             random: { SecureRandom.bytes($0) }
         )
         return Workplace(device: device, console: invocation.console)
+    }
+
+    /// The schemes that ship and those that the home has from its server, where there is a home.
+    static func schemes(_ invocation: Invocation) throws -> SchemeLibrary {
+        var library = ShippedSchemes.library
+        do {
+            library.add(try home(invocation).schemes())
+        } catch is DeviceError {
+            // Not every machine that reads codes and schemes is a device; what is wrong with a home, the commands say
+            // that work in it.
+        } catch let error as CommandError where error.code == "home-unknown" {
+        }
+        return library
     }
 
     /// The chain that the argument names.
@@ -99,7 +112,7 @@ struct Workplace {
 
     /// The rules that a code names; nil where they are not known here.
     func scheme(of half: HandoffHalf) -> Scheme? {
-        device.schemes.first { $0.reference.hash.bytes.starts(with: half.statement.schemePrefix) }
+        device.schemes.scheme(prefix: half.statement.schemePrefix)
     }
 
     /// The last eight characters of a chain's identifier: what people name it by.

@@ -58,6 +58,12 @@ package struct DeviceError: Error, Sendable, CustomStringConvertible {
         package static let badCode = Code(rawValue: "bad-code")
         /// The scheme is not known here.
         package static let schemeUnknown = Code(rawValue: "scheme-unknown")
+        /// A scheme of the server's is not the one it is listed as.
+        package static let schemeDamaged = Code(rawValue: "scheme-damaged")
+        /// A scheme of the server's has mistakes, or more in it than this program knows.
+        package static let schemeInvalid = Code(rawValue: "scheme-invalid")
+        /// A scheme of the server's cannot be told from one that is known.
+        package static let schemeTaken = Code(rawValue: "scheme-taken")
         /// The engine refuses the event; ``DeviceError/reasons`` says why.
         package static let refused = Code(rawValue: "refused")
         /// The server was not reached, or was not able to answer.

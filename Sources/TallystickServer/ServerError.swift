@@ -22,6 +22,8 @@ package struct ServerError: Error, Sendable, Equatable, CustomStringConvertible 
         package static let unknownDevice = Code(rawValue: "unknown-device")
         /// The device was revoked.
         package static let deviceRevoked = Code(rawValue: "device-revoked")
+        /// The scheme cannot be added beside those that are known.
+        package static let schemeTaken = Code(rawValue: "scheme-taken")
         /// The log grew while it was folded again.
         package static let logMoved = Code(rawValue: "log-moved")
         /// The stored log cannot be read as what it was written as.

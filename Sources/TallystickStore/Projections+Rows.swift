@@ -5,76 +5,72 @@ extension Projections {
     // MARK: Fields
 
     /// Writes the places that an event's changes were written to; the removal of a line writes to all of its fields.
-    func writeFields(_ changes: [EventContent.FieldChange], of event: Event, party: UniqueID, state: ChainState) throws
-    {
-        let chain = state.chain.description
-        for leg in (state.legs + state.seats).reversed() where leg.party == party && leg.role == event.role {
-            var isFound = false
-            let place = Place(chain: chain, leg: leg, texts: Texts(event, party: party))
-            for change in changes {
-                if change.path.field != nil {
-                    guard let slot = state.slot(change.path, on: leg.event), Projections.wrote(event, slot) else {
-                        continue
-                    }
+    func writeFields(_ changes: [EventContent.FieldChange], of author: Author, state: ChainState) throws {
+        let legs = state.seats.isEmpty ? state.legs : state.seats + state.legs
+        for leg in legs.reversed() where leg.party == author.partyID && leg.role == author.event.role {
+            // An event writes to one leg.
+            if try writeFields(changes, of: author, on: leg, state: state) { return }
+        }
+    }
+
+    /// Writes the places of a leg that an event has written to.
+    ///
+    /// - Returns: Whether it has written to any.
+    @discardableResult
+    func writeFields(
+        _ changes: [EventContent.FieldChange],
+        of author: Author,
+        on leg: ChainState.Leg,
+        state: ChainState
+    ) throws -> Bool {
+        var isFound = false
+        let place = Place(leg: leg, author: author)
+        for change in changes {
+            if change.path.field != nil {
+                guard let slot = state.slot(change.path, on: leg.event), Projections.wrote(author.event, slot) else {
+                    continue
+                }
+                isFound = true
+                try write(slot, at: change.path, in: place, state: state)
+            } else {
+                for (path, slot) in state.slots[leg.event] ?? [:] where path.line == change.path.line {
+                    guard Projections.wrote(author.event, slot) else { continue }
                     isFound = true
-                    try write(slot, at: change.path, in: place)
-                } else {
-                    for (path, slot) in state.slots[leg.event] ?? [:] where path.line == change.path.line {
-                        guard Projections.wrote(event, slot) else { continue }
-                        isFound = true
-                        try write(slot, at: path, in: place)
-                    }
+                    try write(slot, at: path, in: place, state: state)
                 }
             }
-            // An event writes to one leg.
-            if isFound { return }
         }
+        return isFound
     }
 
     private static func wrote(_ event: Event, _ slot: ChainState.Slot) -> Bool {
         slot.writes.last { $0.event == event.hash } != nil
     }
 
-    /// The texts of one event, written once for all of its values.
-    private struct Texts {
-        let event: Digest
-        let hash: String
-        let device: String
-        let at: String
-        let party: String
-
-        init(_ event: Event, party: UniqueID) {
-            self.event = event.hash
-            hash = event.hash.hex
-            device = event.device.description
-            at = event.at.description
-            self.party = party.description
-        }
-    }
-
     /// The leg that an event writes to.
     private struct Place {
-        let chain: String
         let leg: String
         let role: String
-        let texts: Texts
+        let party: String
+        let author: Author
 
-        init(chain: String, leg: ChainState.Leg, texts: Texts) {
-            self.chain = chain
+        init(leg: ChainState.Leg, author: Author) {
             self.leg = leg.event.hex
             role = leg.role.text
-            self.texts = texts
+            // Who corrects another's values by approving does not make them its own.
+            party = leg.party == author.partyID ? author.party : leg.party.description
+            self.author = author
         }
     }
 
-    private func write(_ slot: ChainState.Slot, at path: FieldPath, in place: Place) throws {
+    private func write(_ slot: ChainState.Slot, at path: FieldPath, in place: Place, state: ChainState) throws {
         guard let shown = slot.shown else { return }
         let isInConflict = slot.hadRivals && slot.isInConflict
-        let isOwn = shown.event == place.texts.event
+        let isOwn = shown.event == place.author.event.hash
         let value = try shown.value.map(json)
-        let device = isOwn ? place.texts.device : shown.device.description
-        let at = isOwn ? place.texts.at : shown.at.description
-        let event = isOwn ? place.texts.hash : shown.event.hex
+        let device = isOwn ? place.author.device : shown.device.description
+        let at = isOwn ? place.author.at : shown.at.description
+        let event = isOwn ? place.author.hash : shown.event.hex
         // A place written before has its row: changing it is cheaper than finding out by a conflict.
         var isWritten = false
         if slot.writes.count > 1 {
@@ -89,7 +85,7 @@ extension Projections {
             try statement.bind(at, at: 3)
             try statement.bind(event, at: 4)
             try statement.bind(isInConflict ? 1 : 0, at: 5)
-            try statement.bind(place.chain, at: 6)
+            try statement.bind(place.author.chain, at: 6)
             try statement.bind(place.leg, at: 7)
             try statement.bind(path.description, at: 8)
             try statement.run()
@@ -99,22 +95,25 @@ extension Projections {
             var statement = try database.statement(
                 literal: "INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             )
-            try statement.bind(place.chain, at: 1)
+            try statement.bind(place.author.chain, at: 1)
             try statement.bind(place.leg, at: 2)
             try statement.bind(path.description, at: 3)
             try statement.bind(place.role, at: 4)
             if let value { try statement.bind(value, at: 5) }
-            try statement.bind(place.texts.party, at: 6)
+            try statement.bind(place.party, at: 6)
             try statement.bind(device, at: 7)
             try statement.bind(at, at: 8)
             try statement.bind(event, at: 9)
             try statement.bind(isInConflict ? 1 : 0, at: 10)
             try statement.run()
         }
+        if let system = state.scheme?.field(path)?.external {
+            try writeExternal(shown.value, of: system, at: path, on: place.leg, chain: place.author.chain)
+        }
         guard slot.hadRivals else { return }
         try database.run(
             "DELETE FROM conflicts WHERE chain = ? AND leg = ? AND path = ?",
-            place.chain,
+            place.author.chain,
             place.leg,
             path.description
         )
@@ -123,7 +122,7 @@ extension Projections {
             let write = slot.writes[index]
             try database.run(
                 "INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                place.chain,
+                place.author.chain,
                 place.leg,
                 path.description,
                 write.event.hex,
@@ -131,6 +130,33 @@ extension Projections {
                 write.device.description,
                 write.at.description,
                 write.event == shown.event ? 1 : 0
+            )
+        }
+    }
+
+    /// Writes the identifiers that a value of another system's has, so that the chain is found by them.
+    private func writeExternal(
+        _ value: JSON?,
+        of system: String,
+        at path: FieldPath,
+        on leg: String,
+        chain: String
+    ) throws {
+        try database.run(
+            "DELETE FROM externals WHERE chain = ? AND leg = ? AND path = ?",
+            chain,
+            leg,
+            path.description
+        )
+        guard let value else { return }
+        for item in value.elements ?? [value] {
+            try database.run(
+                "INSERT OR REPLACE INTO externals VALUES (?, ?, ?, ?, ?)",
+                chain,
+                leg,
+                path.description,
+                try item.text ?? json(item),
+                system
             )
         }
     }

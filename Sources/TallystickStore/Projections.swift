@@ -7,102 +7,6 @@ package import TallystickCrypto
 /// Everything is text that a person can read with any SQLite tool: hashes and identifiers in hexadecimal, times in
 /// RFC 3339, values as JSON. An empty text stands in a key for what is not there.
 package struct Projections {
-    /// One of the tables.
-    package struct Table: Sendable, Hashable {
-        /// Its name.
-        package let name: String
-        /// The columns of its primary key.
-        package let key: [String]
-
-        /// Names a table and the columns that give its order.
-        package init(name: String, key: [String]) {
-            self.name = name
-            self.key = key
-        }
-    }
-
-    /// The tables, in the order they are reported.
-    package static let tables: [Table] = [
-        Table(name: "chains", key: ["chain"]),
-        Table(name: "legs", key: ["chain", "leg"]),
-        Table(name: "fields", key: ["chain", "leg", "path"]),
-        Table(name: "conflicts", key: ["chain", "leg", "path", "event"]),
-        Table(name: "signatures", key: ["chain", "leg", "signature"]),
-        Table(name: "handoffs", key: ["chain", "offer", "giver_event", "taker_event"]),
-        Table(name: "replies", key: ["chain", "offer"]),
-        Table(name: "notes", key: ["chain", "event"]),
-        Table(name: "warnings", key: ["chain", "event", "number"]),
-        Table(name: "refusals", key: ["chain", "event"]),
-        Table(name: "waiting", key: ["chain", "event", "number"]),
-        Table(name: "devices", key: ["device"]),
-    ]
-
-    /// What makes the tables in an empty file.
-    package static let schema = """
-        CREATE TABLE chains (
-            chain TEXT PRIMARY KEY, scheme TEXT, scheme_version INTEGER, scheme_hash TEXT, opening TEXT,
-            opened_at TEXT, opened_by TEXT, leg INTEGER, role TEXT, holder TEXT, contested INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE legs (
-            chain TEXT NOT NULL, leg TEXT NOT NULL, number INTEGER, role TEXT NOT NULL, party TEXT NOT NULL,
-            device TEXT NOT NULL, at TEXT NOT NULL, offer TEXT, received TEXT, time_basis TEXT, mac TEXT,
-            PRIMARY KEY (chain, leg)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX legs_by_party ON legs (party);
-        CREATE TABLE fields (
-            chain TEXT NOT NULL, leg TEXT NOT NULL, path TEXT NOT NULL, role TEXT NOT NULL, value TEXT,
-            party TEXT NOT NULL, device TEXT NOT NULL, at TEXT NOT NULL, event TEXT NOT NULL,
-            conflict INTEGER NOT NULL, PRIMARY KEY (chain, leg, path)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE conflicts (
-            chain TEXT NOT NULL, leg TEXT NOT NULL, path TEXT NOT NULL, event TEXT NOT NULL, value TEXT,
-            device TEXT NOT NULL, at TEXT NOT NULL, shown INTEGER NOT NULL,
-            PRIMARY KEY (chain, leg, path, event)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE signatures (
-            chain TEXT NOT NULL, leg TEXT NOT NULL, signature TEXT NOT NULL, role TEXT NOT NULL,
-            party TEXT NOT NULL, device TEXT NOT NULL, at TEXT NOT NULL, event TEXT NOT NULL,
-            snapshot TEXT NOT NULL, PRIMARY KEY (chain, leg, signature)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE handoffs (
-            chain TEXT NOT NULL, offer TEXT NOT NULL, giver_event TEXT NOT NULL, taker_event TEXT NOT NULL,
-            result TEXT NOT NULL, contested INTEGER NOT NULL, time_basis TEXT, mac TEXT, reasons TEXT, handoff TEXT,
-            giver_party TEXT, giver_device TEXT, offered_at TEXT, taker_party TEXT, taker_role TEXT,
-            taker_device TEXT, taken_at TEXT, expires TEXT, snapshot TEXT NOT NULL,
-            PRIMARY KEY (chain, offer, giver_event, taker_event)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE replies (
-            chain TEXT NOT NULL, offer TEXT NOT NULL, event TEXT NOT NULL, giver_party TEXT NOT NULL,
-            giver_device TEXT NOT NULL, at TEXT NOT NULL, accepted INTEGER NOT NULL, taker_event TEXT NOT NULL,
-            taken_at TEXT, PRIMARY KEY (chain, offer)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE notes (
-            chain TEXT NOT NULL, event TEXT NOT NULL, text TEXT NOT NULL, role TEXT NOT NULL, party TEXT NOT NULL,
-            device TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (chain, event)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE warnings (
-            chain TEXT NOT NULL, event TEXT NOT NULL, number INTEGER NOT NULL, code TEXT NOT NULL, subject TEXT,
-            detail TEXT, PRIMARY KEY (chain, event, number)
-        ) STRICT, WITHOUT ROWID;
-        CREATE TABLE refusals (
-            chain TEXT NOT NULL, event TEXT NOT NULL, type TEXT, device TEXT NOT NULL, party TEXT, at TEXT,
-            received TEXT NOT NULL, codes TEXT NOT NULL, reasons TEXT NOT NULL, PRIMARY KEY (chain, event)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX refusals_by_party ON refusals (party);
-        CREATE TABLE waiting (
-            chain TEXT NOT NULL, event TEXT NOT NULL, number INTEGER NOT NULL, type TEXT NOT NULL,
-            device TEXT NOT NULL, party TEXT, received TEXT NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL,
-            PRIMARY KEY (chain, event, number)
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX waiting_by_device ON waiting (device, number);
-        CREATE INDEX waiting_by_party ON waiting (party, number);
-        CREATE TABLE devices (
-            device TEXT PRIMARY KEY, party TEXT NOT NULL, party_name TEXT NOT NULL, person TEXT, roles TEXT NOT NULL,
-            key TEXT NOT NULL, not_before TEXT NOT NULL, not_after TEXT NOT NULL, serial INTEGER NOT NULL,
-            revoked INTEGER NOT NULL, why TEXT
-        ) STRICT, WITHOUT ROWID;
-        """
-
     let database: Database
 
     /// Writes to and reads from this database, which has the tables.
@@ -148,63 +52,88 @@ package struct Projections {
 
     private func writeAccepted(_ decision: ChainLedger.Decision, state: ChainState) throws {
         let event = decision.arrival.event
+        // An accepted event was decided with a certificate.
+        guard let party = decision.arrival.certificate?.party else { return }
+        let author = Author(event, party: party, chain: state.chain)
         switch event.content {
-        case .fieldsSet(let changes):
-            guard let party = decision.arrival.certificate?.party else { return }
-            try writeFields(changes, of: event, party: party, state: state)
+        case .fieldsSet(let changes): try writeFields(changes, of: author, state: state)
         case .chainOpened, .handoffAccepted:
-            if let leg = state.leg(event.hash) { try write(leg, state: state) }
+            if let leg = state.leg(event.hash) { try write(leg, state: state, admittedBy: nil) }
             try writeChain(state)
+        case .partyAdmitted:
+            if let seat = state.leg(event.hash) { try write(seat, state: state, admittedBy: party) }
+        case .signatureDelegated(let names, let to, let until):
+            try writeDelegation(of: names, to: to, until: until, by: author, state: state)
         case .signed:
             if let signature = state.signatures.last(where: { $0.event == event.hash }) {
-                try write(signature, role: event.role, chain: state.chain)
+                try write(signature, by: author, state: state)
             }
+        case .correctionProposed: try writeCorrection(by: author, state: state)
+        case .correctionApproved(let correction): try writeApproval(of: correction, by: author, state: state)
+        case .correctionRefused(let correction, let why):
+            try writeRefusal(of: correction, why: why, by: author, state: state)
+        case .chainLinked(let link): try write(link, by: author, state: state)
+        case .chainCancelled, .chainClosed: try writeChain(state)
         case .noteAdded(let text):
             try database.run(
                 "INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?, ?, ?)",
-                state.chain.description,
-                event.hash.hex,
+                author.chain,
+                author.hash,
                 text,
-                event.role.text,
-                decision.arrival.certificate?.party.description,
-                event.device.description,
-                event.at.description
+                author.role,
+                author.party,
+                author.device,
+                author.at
             )
         case .handoffAcknowledged(let reply):
             try database.run(
                 "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                state.chain.description,
+                author.chain,
                 reply.offer.description,
-                event.hash.hex,
-                decision.arrival.certificate?.party.description,
-                event.device.description,
-                event.at.description,
+                author.hash,
+                author.party,
+                author.device,
+                author.at,
                 reply.isAcceptance ? 1 : 0,
                 reply.event.hex,
                 reply.at?.description
             )
-        case .handoffOffered, .handoffWithdrawn, .handoffDeclined, .partyAdmitted, .signatureDelegated,
-            .correctionProposed, .correctionApproved, .correctionRefused, .chainLinked, .chainCancelled, .chainClosed,
-            .unknown:
-            break
+        case .handoffOffered, .handoffWithdrawn, .handoffDeclined, .unknown: break
         }
-        for (number, warning) in decision.verdict.warnings.enumerated() {
-            try database.run(
-                "INSERT OR REPLACE INTO warnings VALUES (?, ?, ?, ?, ?, ?)",
-                state.chain.description,
-                event.hash.hex,
-                number + 1,
-                warning.code.description,
-                warning.subject,
-                warning.detail
-            )
+        if let late = event.late { try write(late, by: author) }
+        try write(decision.verdict.warnings, by: author)
+        try writeGaps(after: decision, state: state)
+        try writeDeadlines(after: event, state: state)
+    }
+
+    /// The texts that rows have of an accepted event and its author, each written once.
+    struct Author {
+        let event: Event
+        let chain: String
+        let hash: String
+        let role: String
+        let party: String
+        let partyID: UniqueID
+        let device: String
+        let at: String
+
+        init(_ event: Event, party: UniqueID, chain: UniqueID) {
+            self.event = event
+            self.chain = chain.description
+            hash = event.hash.hex
+            role = event.role.text
+            self.party = party.description
+            partyID = party
+            device = event.device.description
+            at = event.at.description
         }
     }
 
     func writeChain(_ state: ChainState) throws(StoreError) {
         let leg = state.currentLeg
+        let ending = state.ending
         try database.run(
-            "INSERT OR REPLACE INTO chains VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO chains VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             state.chain.description,
             state.scheme?.reference.id.text,
             state.scheme?.reference.version,
@@ -215,13 +144,20 @@ package struct Projections {
             leg?.number,
             leg?.role.text,
             leg?.party.description,
-            state.isContested ? 1 : 0
+            state.isContested ? 1 : 0,
+            ending.map { $0.outcome == nil ? "cancelled" : "closed" },
+            ending?.outcome?.text,
+            ending?.at.description,
+            ending?.party.description,
+            ending?.why,
+            ending?.event.hex,
+            state.duty?.text
         )
     }
 
-    private func write(_ leg: ChainState.Leg, state: ChainState) throws(StoreError) {
+    private func write(_ leg: ChainState.Leg, state: ChainState, admittedBy: UniqueID?) throws(StoreError) {
         try database.run(
-            "INSERT OR REPLACE INTO legs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO legs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             state.chain.description,
             leg.event.hex,
             leg.number,
@@ -232,23 +168,73 @@ package struct Projections {
             leg.offer?.description,
             leg.received?.hex,
             leg.finding?.time?.rawValue,
-            leg.finding?.mac.rawValue
+            leg.finding?.mac.rawValue,
+            admittedBy == nil ? 1 : 0,
+            admittedBy?.description
         )
     }
 
-    private func write(_ signature: ChainState.ChainSignature, role: Name, chain: UniqueID) throws(StoreError) {
+    private func write(_ signature: ChainState.ChainSignature, by author: Author, state: ChainState) throws(StoreError)
+    {
+        let paper = signature.way.paper
+        let way =
+            switch signature.way {
+            case .own: "own"
+            case .delegate: "delegate"
+            case .paper: "paper"
+            }
         try database.run(
-            "INSERT OR REPLACE INTO signatures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            chain.description,
+            "INSERT OR REPLACE INTO signatures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            author.chain,
             signature.leg.hex,
             signature.name.text,
-            role.text,
+            state.leg(signature.leg)?.role.text ?? author.role,
             signature.party.description,
-            signature.device.description,
-            signature.at.description,
-            signature.event.hex,
-            signature.snapshot.hex
+            author.device,
+            author.at,
+            author.hash,
+            signature.snapshot.hex,
+            way,
+            signature.signer.description,
+            author.role,
+            signature.happened.description,
+            paper?.picture.hex,
+            paper?.signer
         )
+    }
+
+    private func write(_ late: LateEntry, by author: Author) throws(StoreError) {
+        try database.run(
+            "INSERT OR REPLACE INTO late_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            author.chain,
+            author.hash,
+            author.event.type,
+            author.role,
+            author.party,
+            author.device,
+            author.at,
+            late.at.description,
+            late.why,
+            late.paper?.hex
+        )
+    }
+
+    private func write(_ warnings: [Reason], by author: Author) throws(StoreError) {
+        for (number, warning) in warnings.enumerated() {
+            try database.run(
+                "INSERT OR REPLACE INTO warnings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                author.chain,
+                author.hash,
+                number + 1,
+                warning.code.description,
+                warning.subject,
+                warning.detail,
+                warning.rule,
+                author.role,
+                author.party,
+                author.at
+            )
+        }
     }
 
     // MARK: Digests

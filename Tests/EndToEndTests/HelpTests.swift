@@ -7,10 +7,12 @@ import Testing
     private static let commands: Result<[String], any Error> = Result {
         let world = try World()
         var commands: [String] = []
-        for name in try listed(in: world.run(["--help"]).output) {
+        var names = try listed(in: world.run(["--help"]).output)
+        while !names.isEmpty {
+            let name = names.removeFirst()
             let output = try world.run(name.split(separator: " ").map(String.init) + ["--help"]).output
             let inside = output.contains("COMMAND [options]") ? listed(in: output) : []
-            commands += inside.isEmpty ? [name] : inside.map { "\(name) \($0)" }
+            if inside.isEmpty { commands.append(name) } else { names += inside.map { "\(name) \($0)" } }
         }
         return commands
     }

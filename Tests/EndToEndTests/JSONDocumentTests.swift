@@ -1,5 +1,6 @@
 import Foundation
 import Tallystick
+import TallystickStore
 import TallystickTestSupport
 import Testing
 
@@ -87,12 +88,35 @@ private final class Comparison {
         try run("server init", "--db", "server.sqlite", "--origin", "Derwent Waste Register", in: world)
         try run("server trust", "--db", "server.sqlite", "-o", "trust.json", in: world)
         try run("server restored", "--db", "server.sqlite", in: world)
+        try addScheme(version: 1, world)
+        try run("server scheme list", "--db", "server.sqlite", in: world)
         let running = try RunningProgram(
             ["server", "run", "--db", "server.sqlite", "--listen", "127.0.0.1:0", "--json"],
             in: world
         )
         compare(try JSON.parse(Array(running.line().utf8)), "server run")
         running.stop()
+    }
+
+    /// Devices fetch the first version as they enrol, and the second when they sync.
+    private func addScheme(version: Int, _ world: World) throws {
+        try FileManager.default.createDirectory(
+            atPath: world.file("parcel/codes"),
+            withIntermediateDirectories: true
+        )
+        try world.write(CourierParcel.text(version: version), to: "parcel/scheme.json")
+        try world.write(CourierParcel.services(version: version), to: "parcel/codes/services.json")
+        try run("server scheme add", "parcel", "--db", "server.sqlite", in: world)
+    }
+
+    /// A device is given a damaged scheme, once.
+    private func damageSchemes(_ world: World) throws {
+        let database = try Database(path: world.file("server.sqlite"), mode: .open)
+        defer { database.close() }
+        let own = "instr(bytes, CAST('\(CourierParcel.id)' AS BLOB)) > 0"
+        try database.execute("UPDATE schemes SET bytes = CAST(bytes || ' ' AS BLOB) WHERE \(own)")
+        try run("sync", in: world, as: "second")
+        try database.execute("UPDATE schemes SET bytes = CAST(rtrim(bytes) AS BLOB) WHERE \(own)")
     }
 
     func field(_ world: World, _ server: RunningServer) throws {
@@ -114,6 +138,9 @@ private final class Comparison {
             let enrolled = try run("enrol", "--server", server.url, "--code", code ?? "", in: world, as: device)
             lastDevice = enrolled["device"]?.text ?? ""
         }
+        try addScheme(version: 2, world)
+        try run("sync", in: world, as: "producer")
+        try damageSchemes(world)
         try world.write(#"{"sicCode":"41201","carrierName":"not ours","colour":"red"}"#, to: "more.json")
         let load = ["--scheme", "uk-waste-transfer-note", "--from", "more.json"]
         let chain = try run("open", load[0], load[1], load[2], load[3], in: world, as: "producer")["chain"]?.text ?? ""

@@ -8,8 +8,14 @@ import Testing
 
 /// Folding the log again gives what is stored, and says so where it does not.
 struct RebuildTests {
-    /// A store in which every table has rows: refused, waiting, contested, in conflict, warned about, revoked.
-    private func busy(_ name: String) throws -> ServerFixture {
+    /// A store in which every table has rows: refused, waiting, contested, in conflict, warned about, revoked, corrected,
+    /// linked, delegated, overdue.
+    private func busy() throws -> ServerFixture { try ServerFixture(try RebuildTests.busy.get()) }
+
+    /// Filled once: the stories take longer to tell than a file to copy.
+    private static let busy = Result { try fill("busy").bytes() }
+
+    private static func fill(_ name: String) throws -> ServerFixture {
         let story = try Untold(name)
         let late = try story.teller.actor("late-phone", of: "Late", as: "carrier")
         let other = try Conflicted("\(name)-conflict")
@@ -23,6 +29,9 @@ struct RebuildTests {
         let unheard = try Untold("\(name)-unheard")
         try fixture.admit(unheard.teller.certificates)
         try fixture.push(unheard.first.said, from: unheard.first, at: unheard.now)
+        let full = try FullStory("\(name)-full")
+        try fixture.admit(full.teller.certificates)
+        for signed in full.said { try fixture.push([signed.line], from: signed.event.device, at: signed.event.at) }
         try fixture.push([[0x7B]], from: story.site.device, at: story.now)
         try fixture.store.revoke(late.device, why: "never used", now: story.now)
         return fixture
@@ -68,7 +77,7 @@ struct RebuildTests {
     }
 
     @Test func everyTableHasRowsToCompare() throws {
-        let fixture = try busy("rows")
+        let fixture = try busy()
         for table in ServerSchema.log + Projections.tables {
             #expect(try fixture.number("SELECT count(*) FROM \(table.name)") ?? 0 > 0, "\(table.name)")
         }
@@ -82,13 +91,15 @@ struct RebuildTests {
 
     @Test(arguments: Projections.tables)
     func findsARowChangedByHand(_ table: Projections.Table) throws {
-        let fixture = try busy("changed-\(table.name)")
+        let fixture = try busy()
         let column = try #require(
             [
                 "chains": "holder", "legs": "at", "fields": "value", "conflicts": "value", "signatures": "snapshot",
                 "handoffs": "result", "notes": "text", "warnings": "detail", "refusals": "codes", "waiting": "what",
                 "replies": "taker_event",
-                "devices": "party_name",
+                "devices": "party_name", "delegations": "until", "externals": "system", "corrections": "state",
+                "correction_values": "value", "correction_approvers": "answer", "gaps": "role", "links": "kind",
+                "link_amounts": "value", "deadlines": "due", "late_entries": "why",
             ][table.name]
         )
         let key = table.key.map { "\($0) = (SELECT \($0) FROM \(table.name) LIMIT 1)" }.joined(separator: " AND ")
@@ -102,7 +113,7 @@ struct RebuildTests {
 
     @Test(arguments: Projections.tables)
     func findsARowRemovedOrAddedByHand(_ table: Projections.Table) throws {
-        let fixture = try busy("removed-\(table.name)")
+        let fixture = try busy()
         try fixture.tamper(
             "DELETE FROM \(table.name) WHERE \(table.key[0]) = (SELECT max(\(table.key[0])) FROM \(table.name))"
         )
@@ -113,7 +124,7 @@ struct RebuildTests {
 
     @Test(arguments: ["entries", "feed"])
     func findsAndNeverReplacesWhatWasGivenOut(_ table: String) throws {
-        let fixture = try busy("log-\(table)")
+        let fixture = try busy()
         let sql =
             table == "entries"
             ? "UPDATE entries SET json = replace(json, 'refused', 'accepted') WHERE json LIKE '%refused%'"
@@ -125,7 +136,7 @@ struct RebuildTests {
     }
 
     @Test func findsAnEventChangedByHand() throws {
-        let fixture = try busy("event")
+        let fixture = try busy()
         try fixture.tamper(
             """
             UPDATE events SET line = CAST(replace(CAST(line AS TEXT), 'Leeds', 'Leads') AS BLOB)

@@ -69,7 +69,7 @@ struct ServerCheckTests {
         ("certificates", "UPDATE certificates SET device = zeroblob(16) WHERE position = 1"),
         ("entries", "UPDATE revocations SET why = 'found'"),
         ("schemes", "UPDATE schemes SET since = 100000"),
-        ("schemes", "UPDATE schemes SET hash = zeroblob(32)"),
+        ("schemes", "UPDATE schemes SET hash = zeroblob(32) WHERE hash = (SELECT min(hash) FROM schemes)"),
         ("withheld", "DELETE FROM withheld"),
         ("withheld", "UPDATE withheld SET shown = 1 - shown"),
         ("feed", "DELETE FROM feed WHERE number = 1 AND party = 1"),

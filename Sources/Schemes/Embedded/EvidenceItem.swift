@@ -4,6 +4,8 @@
 extension ShippedScheme {
     static let evidenceItem: ShippedScheme = ShippedScheme(
         id: "evidence-item",
+        version: 1,
+        hash: "e1a9d548448c6590144795f91593e9c4a05aaee434b22fc63ba54856b42024b9",
         scheme: #"""
 {
   "scheme": "evidence-item",

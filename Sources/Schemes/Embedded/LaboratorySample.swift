@@ -4,6 +4,8 @@
 extension ShippedScheme {
     static let laboratorySample: ShippedScheme = ShippedScheme(
         id: "laboratory-sample",
+        version: 1,
+        hash: "649fc9e0bc0ac084a9f5a2fcc3ce886d4a2a6d13c28c7fef63d633c01643dfc0",
         scheme: #"""
 {
   "scheme": "laboratory-sample",

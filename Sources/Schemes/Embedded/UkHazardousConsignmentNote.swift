@@ -4,6 +4,8 @@
 extension ShippedScheme {
     static let ukHazardousConsignmentNote: ShippedScheme = ShippedScheme(
         id: "uk-hazardous-consignment-note",
+        version: 1,
+        hash: "77b8cb5700f96cf02d6713dda5d6ddb190de2f1f787430aae7874c8cb8aee94b",
         scheme: #"""
 {
   "scheme": "uk-hazardous-consignment-note",

@@ -4,6 +4,8 @@
 extension ShippedScheme {
     static let ukWasteTransferNote: ShippedScheme = ShippedScheme(
         id: "uk-waste-transfer-note",
+        version: 2,
+        hash: "5cbf5f0ba042608ffdcdc2758dc911c943e93e23f625ac2f7e3c69d8d9439594",
         scheme: #"""
 {
   "scheme": "uk-waste-transfer-note",
@@ -2012,6 +2014,8 @@ extension ShippedScheme {
     )
 
     static let ukWasteTransferNote1: ShippedScheme = ukWasteTransferNote.earlier(
+        version: 1,
+        hash: "149cd7f5e7202c09a1cd7b2f78a99f03cdeec8bbd969e786721a0f7c01028fd0",
         scheme: #"""
 {
   "scheme": "uk-waste-transfer-note",

@@ -4,6 +4,8 @@
 extension ShippedScheme {
     static let usHazardousWasteManifest: ShippedScheme = ShippedScheme(
         id: "us-hazardous-waste-manifest",
+        version: 1,
+        hash: "992e2810ca3e1d9a5029be5d03651def077a940211cf7a67d43e3429508d186a",
         scheme: #"""
 {
   "scheme": "us-hazardous-waste-manifest",

@@ -38,6 +38,19 @@ extension SchemeExamples {
         }
     }
 
+    /// The events of one case, as they come to a server that decides them, the judged step last.
+    ///
+    /// - Throws: An error that says which step could not be said, and why.
+    package func arrivals(of name: String, under scheme: Scheme) throws -> [Arrival] {
+        guard let example = examples.first(where: { sameBytes($0.name, name) }) else {
+            throw ExampleError("expected an example “\(name)”")
+        }
+        var run = ExampleRun(scheme: scheme)
+        for (index, item) in example.given.enumerated() { try play(item, "given[\(index)]", in: &run, depth: 0) }
+        if case .step(let step) = example.question { _ = try run.say(step, "when") }
+        return run.arrivals
+    }
+
     private func play(_ item: JSON, _ place: String, in run: inout ExampleRun, depth: Int) throws(ExampleError) {
         guard let name = item.text else {
             let verdict = try run.say(item, place)
@@ -111,6 +124,7 @@ struct ExampleRun {
     let context: DecisionContext
     var ledger: ChainLedger?
     var clock: Timestamp
+    private(set) var arrivals: [Arrival] = []
     private var actors: [String: Actor] = [:]
     private var last: [String: Digest] = [:]
     private var lastOfParty: [String: Digest] = [:]
@@ -227,6 +241,7 @@ struct ExampleRun {
             isSignatureValid: true,
             received: received
         )
+        arrivals.append(arrival)
         var changed = ledger
         guard let decision = changed.receive(arrival, in: context).first else {
             throw ExampleError("\(place): expected a verdict")

@@ -10,7 +10,7 @@ extension CommandDeclaration {
         summary: "Make this folder a device of your party",
         discussion: """
             Uses an invitation that the server's operator gave you (`tally server invite`). The key is made here and \
-            never leaves this folder. If the answer is lost on the way, run the same command again.
+            never leaves this folder. Schemes of the server's that do not ship are fetched. If the answer is lost on the way, run the same command again.
             """,
         section: Tally.field,
         options: [
@@ -31,6 +31,7 @@ extension CommandDeclaration {
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let server = try invocation.requiredOption("server")
+            let transport = try Transport.network(server: server)
             let start = try Moment.now()
             let device = try Failure.reaching("check the address and the connection, then give the same command again")
             {
@@ -39,13 +40,15 @@ extension CommandDeclaration {
                     server: server,
                     code: try invocation.requiredOption("code"),
                     authority: try invocation.option("trust").map { try TrustFile.read($0) },
-                    transport: try Transport.network(server: server),
-                    schemes: try ShippedSchemes.read(),
+                    transport: transport,
+                    schemes: ShippedSchemes.library,
                     clock: { (try? Moment.now()) ?? start },
                     random: { SecureRandom.bytes($0) }
                 )
             }
             let certificate = device.certificate
+            // Work may begin before the next network; where it fails, each sync tries again.
+            let schemes = (try? device.fetchSchemes(transport))?.fetched ?? []
             if invocation.isJSON {
                 invocation.console.print(
                     .object([
@@ -56,7 +59,7 @@ extension CommandDeclaration {
                         ("roles", .strings(certificate.roles.map(\.text))),
                         ("notAfter", .string(certificate.notAfter.description)),
                         ("authority", .string(certificate.authority.description)),
-                        ("home", .string(device.home.path)),
+                        ("home", .string(device.home.path)), ("schemes", JSONOutput(schemes)),
                     ])
                 )
                 return .done
@@ -68,6 +71,7 @@ extension CommandDeclaration {
             console.print("  valid to   \(Moment.text(certificate.notAfter))")
             console.print("  authority  \(certificate.authority)")
             console.print("  home       \(device.home.path)")
+            for scheme in schemes { console.print("  scheme     \(scheme.id) version \(scheme.version)") }
             return .done
         }
     )

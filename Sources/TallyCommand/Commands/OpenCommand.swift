@@ -25,12 +25,12 @@ extension CommandDeclaration {
         run: { (invocation: Invocation) async throws -> ExitCode in
             let place = try Workplace.open(invocation)
             let id = try invocation.requiredOption("scheme")
-            guard let name = Name(id), let scheme = place.device.schemes.last(where: { $0.reference.id == name }) else {
+            guard let name = Name(id), let scheme = place.device.newestScheme(name) else {
                 throw CommandError(
                     exit: .badInput,
                     code: "scheme-unknown",
                     message: "there is no scheme “\(Console.plain(id))”",
-                    remedy: "`tally scheme list` names those there are"
+                    remedy: "`tally scheme list` names those there are; `tally sync` fetches those of the server"
                 )
             }
             let role = try invocation.name("role") ?? scheme.roles.first { $0.opens }?.name

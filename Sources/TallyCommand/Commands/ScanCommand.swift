@@ -16,7 +16,7 @@ extension CommandDeclaration {
         examples: [("tally scan photo.jpg", "shows each code, ours or foreign")],
         exitCodes: [(.badInput, "a picture cannot be read or has no code"), (.noInput, "there is no such file")],
         run: { (invocation: Invocation) async throws -> ExitCode in
-            let schemes = try ShippedSchemes.read()
+            let schemes = try Workplace.schemes(invocation)
             let now = try Moment.now()
             var isEmpty = false
             var pictures: [CodePicture] = []
@@ -44,12 +44,11 @@ extension CommandDeclaration {
 /// What a scan shows.
 private struct ScanPage {
     let picture: CodePicture
-    let schemes: [Scheme]
+    let schemes: SchemeLibrary
     let now: Timestamp
 
     private func page(_ half: HandoffHalf) -> OfferPage {
-        let scheme = schemes.first { $0.reference.hash.bytes.starts(with: half.statement.schemePrefix) }
-        return OfferPage(half: half, scheme: scheme, now: now)
+        OfferPage(half: half, scheme: schemes.scheme(prefix: half.statement.schemePrefix), now: now)
     }
 
     static func kind(_ message: CodeMessage) -> String {

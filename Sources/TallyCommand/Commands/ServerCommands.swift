@@ -21,7 +21,7 @@ extension ServerStore {
     static func open(_ invocation: Invocation) throws -> ServerStore {
         try ServerStore.open(
             path: try invocation.requiredOption("db"),
-            schemes: try ShippedSchemes.read(),
+            schemes: ShippedSchemes.library,
             random: { SecureRandom.bytes($0) }
         )
     }
@@ -29,7 +29,7 @@ extension ServerStore {
 
 extension CommandDeclaration {
     /// How every command ends that cannot open the server's files.
-    private static let serverExitCodes: [(code: ExitCode, says: String)] = [
+    static let serverExitCodes: [(code: ExitCode, says: String)] = [
         (.badInput, "the file is no server's database, the keys are not its own, or a value cannot be used"),
         (.noInput, "there is no such database, or no key file beside it"),
     ]
@@ -51,7 +51,7 @@ extension CommandDeclaration {
             let store = try ServerStore.create(
                 path: try invocation.requiredOption("db"),
                 origin: try invocation.requiredOption("origin"),
-                schemes: try ShippedSchemes.read(),
+                schemes: ShippedSchemes.library,
                 random: { SecureRandom.bytes($0) }
             )
             if invocation.isJSON {

@@ -108,6 +108,21 @@ private struct SyncPage {
                     ("sent", .int(report.pushed)), ("putOff", .int(report.putOff)), ("fetched", .int(report.pulled)),
                     ("startedOver", .bool(report.hasStartedOver)), ("refused", .int(report.refused)),
                     ("notBefore", .optional(report.notBefore?.description)),
+                    ("schemes", JSONOutput(report.schemes.fetched)),
+                    (
+                        "schemeFaults",
+                        .array(
+                            report.schemes.faults.map { fault in
+                                .object([
+                                    ("id", .optional(fault.scheme?.id.text)),
+                                    ("version", .optional(fault.scheme?.version)),
+                                    ("hash", .optional(fault.scheme?.hash.hex)),
+                                    ("code", .string(fault.code.rawValue)), ("message", .string(fault.message)),
+                                    ("remedy", .string(fault.remedy)),
+                                ])
+                            }
+                        )
+                    ),
                 ])
             )
             return
@@ -125,6 +140,15 @@ private struct SyncPage {
                     .warning,
                     on: .output
                 )
+            )
+        }
+        for scheme in report.schemes.fetched {
+            console.print("Fetched the scheme \(scheme.id) version \(scheme.version).")
+        }
+        for fault in report.schemes.faults {
+            console.print(
+                console.styled("Warning: ", .warning, on: .output)
+                    + Console.plain("\(fault.message) (\(fault.code.rawValue)); \(fault.remedy)")
             )
         }
         if report.putOff > 0 {

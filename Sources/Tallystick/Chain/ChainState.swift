@@ -364,21 +364,23 @@ extension ChainState {
     public var isInConflict: Bool { slots.values.contains { $0.values.contains { $0.isInConflict } } }
 
     /// The legs that lack a signature which the scheme lets be missing, although what it should come before is done.
-    public var gaps: [Leg] {
+    public var gaps: [Leg] { legs.filter { !missingSignatures(on: $0).isEmpty } }
+
+    /// The signatures for whose lack a leg is one of the ``gaps``.
+    public func missingSignatures(on leg: Leg) -> [Name] {
         guard let scheme, !scheme.optionalStages.isEmpty else { return [] }
-        let current = legs.last?.event
-        return legs.filter { leg in
-            scheme.optionalStages.contains { stage in
-                guard scheme.signature(stage)?.role == leg.role, signature(stage, on: leg.event) == nil else { return false }
-                return leg.event != current
-                    || warned.contains { warned in
-                        warned.leg == leg.event
-                            && warned.reasons.contains {
-                                $0.code == .signatureMissing && sameBytes($0.subject ?? "", stage.text)
-                            }
-                    }
+        return scheme.optionalStages.filter { stage in
+            guard scheme.signature(stage)?.role == leg.role, signature(stage, on: leg.event) == nil else {
+                return false
             }
-        }
+            return leg.event != legs.last?.event
+                || warned.contains { warned in
+                    warned.leg == leg.event
+                        && warned.reasons.contains {
+                            $0.code == .signatureMissing && sameBytes($0.subject ?? "", stage.text)
+                        }
+                }
+        }.sorted()
     }
 
     /// Whether the event has been decided here.

@@ -40,6 +40,8 @@ public struct Scheme: Sendable {
     let fieldsByName: [FieldKey: Field]
     let rulesByStage: [Name: [Rule]]
     let optionalStages: Set<Name>
+    /// Whether a stage can stand without one that should come before it.
+    public var hasOptionalStages: Bool { !optionalStages.isEmpty }
     let otherRolesByStage: [Name: [Name]]
     let signaturesByName: [Name: SignatureRule]
 

@@ -1,3 +1,4 @@
+import Schemes
 package import Tallystick
 import TallystickCrypto
 import TallystickStore
@@ -7,17 +8,17 @@ extension Device {
     /// Opens a chain under a scheme, and gives the opener's first values.
     ///
     /// - Parameters:
-    ///   - scheme: The scheme's name; the newest version known here is taken.
+    ///   - scheme: The scheme's name; the newest version that the server lists is taken, else the newest known here.
     ///   - role: The role to open it in, where the device has several that may.
     /// - Throws: ``DeviceError``: `scheme-unknown`, `choice-needed`, `nothing-to-do`, `refused`.
     package func openChain(scheme name: Name, role: Name? = nil, values: [EventContent.FieldChange] = []) throws -> Said
     {
-        let versions = schemes.filter { $0.reference.id == name }
-        guard let scheme = versions.max(by: { $0.reference.version < $1.reference.version }) else {
+        guard let scheme = newestScheme(name) else {
             throw DeviceError(
                 .schemeUnknown,
                 "expected the name of a scheme, got “\(name)”",
-                remedy: "there are \(Set(schemes.map(\.reference.id.text)).sorted().joined(separator: ", "))"
+                remedy: "there are \(Set(schemes.references.map(\.id.text)).sorted().joined(separator: ", ")); “tally "
+                    + "sync” fetches those that the server has besides"
             )
         }
         let openers = scheme.roles.map(\.name).filter { own in
@@ -270,7 +271,7 @@ extension Device {
             throw DeviceError(
                 .schemeUnknown,
                 "the rules that the code names are not known here",
-                remedy: "install the version of the program that has them"
+                remedy: "run “tally sync”: the server may have them; else install a version of the program that does"
             )
         }
         guard scheme.handoffs.indices.contains(statement.handoffIndex) else {

@@ -25,6 +25,7 @@ extension Device {
     func folded(_ chain: UniqueID) throws -> FoldedChain {
         let version = try database.first("PRAGMA data_version") { row in try row.int(0) } ?? 0
         if let cached = cache[chain], cached.dataVersion == version { return cached }
+        try refreshSchemes()  // another process may have fetched one
         let revision = try revision(of: chain)
         var folded: FoldedChain
         if let cached = cache[chain], cached.revision == revision {

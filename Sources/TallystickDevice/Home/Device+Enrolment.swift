@@ -1,3 +1,4 @@
+package import Schemes
 package import Tallystick
 package import TallystickCrypto
 import TallystickStore
@@ -24,7 +25,7 @@ extension Device {
         code: String,
         authority expected: PublicKey? = nil,
         transport: Transport,
-        schemes: [Scheme],
+        schemes: SchemeLibrary,
         clock: @escaping () -> Timestamp,
         random: @escaping (Int) -> [UInt8]
     ) throws -> Device {

@@ -1,3 +1,4 @@
+package import Schemes
 package import Tallystick
 import TallystickCrypto
 import TallystickStore
@@ -13,15 +14,21 @@ package final class Device {
     package let id: DeviceID
     /// The certificate it acts under.
     package let certificate: Certificate
-    /// The schemes known here.
-    package let schemes: [Scheme]
+    /// The schemes known here: those that ship, and those that were fetched from the server.
+    package internal(set) var schemes: SchemeLibrary
 
     let database: Database
     let key: SigningKey
     let handoffKey: HandoffKey
     let now: () -> Timestamp
     let random: (Int) -> [UInt8]
-    let context: DecisionContext
+    var context: DecisionContext
+    /// The schemes that ship.
+    let shipped: SchemeLibrary
+    /// The schemes that the server decides with, as far as it has said so.
+    var listed: Set<Digest> = []
+    /// When this process last asked the server for its schemes, and which of them it did not take.
+    var schemesAsked: (at: Int64, refused: Set<Digest>)?
     /// The folded chains, each right as long as nobody else writes to the file.
     var cache: [UniqueID: FoldedChain] = [:]
 
@@ -29,14 +36,14 @@ package final class Device {
     ///
     /// - Parameters:
     ///   - home: The folder.
-    ///   - schemes: The schemes known here.
+    ///   - schemes: The schemes that ship; those of the home are added.
     ///   - clock: The device's time, with its offset from UTC.
     ///   - random: Gives as many random bytes as asked for, fit for identifiers.
     /// - Throws: ``DeviceError``: `not-enrolled`, `not-a-home`, `no-permission`, `key-exposed`, `key-missing`,
     ///   `database-missing`, `damaged`, `epoch-mismatch`, `needs-newer-version`, `busy`, `disk-full`.
     package convenience init(
         home: DeviceHome,
-        schemes: [Scheme],
+        schemes: SchemeLibrary,
         clock: @escaping () -> Timestamp,
         random: @escaping (Int) -> [UInt8]
     ) throws {
@@ -55,7 +62,7 @@ package final class Device {
         home: DeviceHome,
         identity: DeviceHome.Identity,
         database: Database,
-        schemes: [Scheme],
+        schemes: SchemeLibrary,
         clock: @escaping () -> Timestamp,
         random: @escaping (Int) -> [UInt8]
     ) throws {
@@ -80,13 +87,19 @@ package final class Device {
         self.id = id
         self.certificate = certificate
         self.schemes = schemes
+        shipped = schemes
         self.database = database
         self.handoffKey = handoffKey
         key = identity.key
         now = clock
         self.random = random
-        context = DecisionContext(stage: .provisional, schemes: schemes) { question in
-            // Only the giver and the server have the key that made a MAC.
+        context = Device.context(id: id, handoffKey: handoffKey, schemes: schemes)
+        try atHome(home.path) { try refreshSchemes() }
+    }
+
+    /// What this device decides with: only the giver and the server have the key that made a MAC.
+    static func context(id: DeviceID, handoffKey: HandoffKey, schemes: SchemeLibrary) -> DecisionContext {
+        DecisionContext(stage: .provisional, schemes: schemes) { question in
             guard question.giver == id else { return .unchecked }
             let mac = handoffKey.mac(of: question.statement).bytes
             guard question.mac.count == mac.count || question.mac.count == HandoffHalf.macLength else {

@@ -7,7 +7,20 @@ enum Schema {
 
     static let migrator = Migrator([
         Migration("first tables", sql: first), Migration("indexes that a chain's counts need", sql: countIndexes),
+        Migration("schemes of the server's", sql: schemes),
     ])
+
+    /// What the server lists, with the bytes of those schemes that do not ship; what it does not list any more is kept
+    /// for the chains that were opened under it.
+    private static let schemes = """
+        CREATE TABLE schemes (
+            hash TEXT PRIMARY KEY,
+            id TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            is_listed INTEGER NOT NULL,
+            bytes BLOB
+        ) STRICT;
+        """
 
     /// Without these each append reads the whole outbox, which grows for as long as a device is offline.
     private static let countIndexes = """

@@ -235,7 +235,7 @@ extension Device {
     }
 
     /// Folds chains anew over what was written, and writes their rows.
-    private func refold(_ chains: Set<UniqueID>) throws {
+    func refold(_ chains: Set<UniqueID>) throws {
         for chain in chains.sorted() {
             cache[chain] = nil
             try database.run(

@@ -7,27 +7,7 @@ extension Device {
     /// - Throws: ``DeviceError``: `server-unreachable`, `server-refused`, `server-misbehaved`, `chain-unknown` where
     ///   the server has no such chain for this party.
     package func record(of chain: UniqueID, _ transport: Transport) throws -> [UInt8] {
-        let challenge = try ask(
-            transport,
-            "/v1/session",
-            .members([("device", .string(id.description))]),
-            for: "challenge"
-        )
-        guard let bytes = Base64.decode(challenge) else {
-            throw DeviceError.misbehaved("expected a challenge in base64")
-        }
-        let token = try ask(
-            transport,
-            "/v1/session",
-            .members([
-                ("challenge", .string(challenge)), ("device", .string(id.description)),
-                (
-                    "signature",
-                    .string(Base64.encode(key.signature(for: bytes, domain: SyncSession.sessionDomain)))
-                ),
-            ]),
-            for: "token"
-        )
+        let token = try openSession(transport)
         let answer = try transport.send(
             HTTPRequestValue(
                 method: "GET",
@@ -46,6 +26,31 @@ extension Device {
             )
         default: throw refusal(of: answer)
         }
+    }
+
+    /// Opens a session and gives its token.
+    func openSession(_ transport: Transport) throws -> String {
+        let challenge = try ask(
+            transport,
+            "/v1/session",
+            .members([("device", .string(id.description))]),
+            for: "challenge"
+        )
+        guard let bytes = Base64.decode(challenge) else {
+            throw DeviceError.misbehaved("expected a challenge in base64")
+        }
+        return try ask(
+            transport,
+            "/v1/session",
+            .members([
+                ("challenge", .string(challenge)), ("device", .string(id.description)),
+                (
+                    "signature",
+                    .string(Base64.encode(key.signature(for: bytes, domain: SyncSession.sessionDomain)))
+                ),
+            ]),
+            for: "token"
+        )
     }
 
     private func ask(_ transport: Transport, _ path: String, _ json: JSON, for member: String) throws -> String {

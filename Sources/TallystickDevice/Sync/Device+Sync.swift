@@ -12,6 +12,8 @@ package struct SyncReport: Sendable, Equatable {
     package internal(set) var pulled = 0
     /// Whether the server's database is another than before, so that everything was offered again.
     package internal(set) var hasStartedOver = false
+    /// What came of asking for schemes that this device did not know.
+    package internal(set) var schemes = SchemeFetch()
     /// How many events of this device are refused and not dealt with.
     package internal(set) var refused = 0
     /// When the next try is due, where the synchronisation was left for later.
@@ -102,6 +104,7 @@ private struct SyncDriver {
     }
 
     var database: Database { device.database }
+    private var isNow: Bool { if case .now = occasion { true } else { false } }
     var home: String { device.home.path }
 
     mutating func run(token: inout String?) throws -> SyncReport {
@@ -140,6 +143,11 @@ private struct SyncDriver {
                 action = fault.map { session.failed($0) } ?? session.saved()
             case .finish:
                 token = session.token
+                // Last, so that no scheme of the server's can stand in the way of events and verdicts.
+                if let token, device.isToAskForSchemes(on: occasion) {
+                    let fetcher = SchemeFetcher(device: device, transport: transport, token: token, lease: lease)
+                    report.schemes = try fetcher.run(retriesRefused: isNow)
+                }
                 try recordSuccess()
                 return report
             case .stop(let error, let retryAfter, let lines):

@@ -33,18 +33,18 @@ struct Feed {
         _ directory: Directory
     ) throws {
         let event = decision.arrival.event
-        let begins = Feed.joins(decision) && !chain.parties.contains(party)
-        if begins || chain.parties.contains(party) || decision.verdict.outcome == .accepted {
+        let beginner = Feed.beginner(decision, by: party).flatMap { chain.parties.contains($0) ? nil : $0 }
+        if chain.parties.contains(party) || decision.verdict.outcome == .accepted {
             try release([event.hash] + event.parents, in: chain, directory)
         } else if Feed.contests(event, in: chain) {
             try show(event, at: position, in: chain, directory)
         } else if chain.places[event.hash] == nil {
             try withhold(event, at: position, isShown: false, in: chain)
         }
-        if begins {
+        if let beginner {
             // Verdicts on its own events it has been given already.
-            for earlier in chain.positions(notOf: party) { try append(earlier, to: party, directory) }
-            chain.parties.append(party)
+            for earlier in chain.positions(notOf: beginner) { try append(earlier, to: beginner, directory) }
+            chain.parties.append(beginner)
         }
         if chain.withheld[event.hash].map(\.isShown) ?? true {
             for member in chain.parties { try append(position, to: member, directory) }
@@ -52,12 +52,15 @@ struct Feed {
         if !chain.parties.contains(party) { try append(position, to: party, directory) }
     }
 
-    /// Whether the event's author takes part from here on: it opened the chain or took the load.
-    private static func joins(_ decision: ChainLedger.Decision) -> Bool {
-        guard decision.verdict.outcome == .accepted else { return false }
+    /// Who takes part from here on at the latest: the author, who opened the chain or took the load, or the party that
+    /// the author let take part or sign in its place.
+    private static func beginner(_ decision: ChainLedger.Decision, by author: UniqueID) -> UniqueID? {
+        guard decision.verdict.outcome == .accepted else { return nil }
         switch decision.arrival.event.content {
-        case .chainOpened, .handoffAccepted: return true
-        default: return false
+        case .chainOpened, .handoffAccepted: return author
+        case .partyAdmitted(let party, _): return party
+        case .signatureDelegated(_, let party, _): return party
+        default: return nil
         }
     }
 
@@ -115,9 +118,9 @@ struct Feed {
     // MARK: Numbers
 
     private mutating func append(_ position: Int, to party: UniqueID, _ directory: Directory) throws {
-        guard let number = directory.partyNumbers[party] else {
-            throw ServerError(.logDamaged, "expected a number for party \(party)")
-        }
+        // Whoever admits a party or signs over to it can name one that is none of this server's. Nobody will ever ask
+        // for its feed: the server alone makes parties' identifiers, at random.
+        guard let number = directory.partyNumbers[party] else { return }
         let next = try lastNumber(of: number) + 1
         var statement = try database.statement(literal: "INSERT INTO feed VALUES (?, ?, ?)")
         try statement.bind(number, at: 1)

@@ -32,7 +32,7 @@ final class LiveChain {
     /// The number of the newest entry.
     var number = 0
     var places: [Digest: Place] = [:]
-    /// The parties that take part, in the order they began to.
+    /// The parties that take part.
     var parties: [UniqueID] = []
     /// The events of those who take no part, which only they see so far; see ``Feed``.
     var withheld: [Digest: Withheld] = [:]
@@ -98,7 +98,7 @@ final class LiveChain {
             )
             _ = receive(arrival, in: context(position))
         }
-        for leg in ledger.state.legs where !parties.contains(leg.party) { parties.append(leg.party) }
+        parties = ledger.state.participants
     }
 }
 

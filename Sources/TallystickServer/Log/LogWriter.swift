@@ -1,3 +1,4 @@
+import Schemes
 import Tallystick
 import TallystickCrypto
 import TallystickStore
@@ -18,7 +19,10 @@ final class LogWriter {
 
     private let keys: ServerKeys
     private let limits: ServerLimits
-    private var schemes: [(since: Int, scheme: Scheme)] = []
+    /// The known schemes and the positions after which they count.
+    private(set) var schemes: [(since: Int, reference: SchemeReference)] = []
+    /// What was read of schemes, or can be read without the database; not all of it need be known to this log.
+    private var library: SchemeLibrary
     private var contexts: [(since: Int, context: DecisionContext)] = []
     private var chains: ChainCache
     private var feed: Feed
@@ -26,7 +30,15 @@ final class LogWriter {
     private var dataVersion: Int64 = 0
 
     /// Takes over a database that has the tables.
-    init(_ database: Database, keys: ServerKeys, limits: ServerLimits) throws {
+    ///
+    /// - Parameter shipped: Schemes that need not be read from the database.
+    init(
+        _ database: Database,
+        keys: ServerKeys,
+        limits: ServerLimits,
+        shipped: SchemeLibrary = SchemeLibrary()
+    ) throws {
+        library = shipped
         self.database = database
         self.keys = keys
         self.limits = limits
@@ -45,12 +57,7 @@ final class LogWriter {
         feed.forget()
         waiting.removeAll()
         directory = try Directory(database)
-        schemes = []
-        var statement = try database.statement("SELECT since, bytes FROM schemes ORDER BY since, hash")
-        while try statement.step() {
-            schemes.append((try statement.int(0), try Scheme(bytes: try statement.blob(1))))
-        }
-        prepareContexts()
+        try reloadSchemes()
         position = try storedPosition()
         newest = try storedNewest()
         epoch = try database.first("SELECT value FROM meta WHERE name = 'epoch'") { row in try row.text(0) } ?? ""
@@ -115,16 +122,34 @@ final class LogWriter {
 
     // MARK: Schemes
 
+    private func reloadSchemes() throws {
+        let rows = try database.query("SELECT since, hash FROM schemes ORDER BY since, hash") { row in
+            (since: try row.int(0), hash: try row.blob(1))
+        }
+        schemes = try rows.map { row in
+            // What a hash names never changes, so each is read once.
+            if let hash = Digest(bytes: row.hash), let known = library.reference(of: hash) { return (row.since, known) }
+            let bytes = try database.first("SELECT bytes FROM schemes WHERE hash = ?", row.hash) { row in
+                try row.blob(0)
+            }
+            let scheme = try Scheme(bytes: bytes ?? [])
+            library.add(scheme)
+            return (row.since, scheme.reference)
+        }
+        prepareContexts()
+    }
+
     /// Makes schemes known from the next position on: what was decided before was decided without them.
     func add(_ new: [Scheme]) throws {
-        for scheme in new where !schemes.contains(where: { $0.scheme.reference == scheme.reference }) {
+        for scheme in new where !schemes.contains(where: { $0.reference == scheme.reference }) {
             try database.run(
                 "INSERT INTO schemes VALUES (?, ?, ?)",
                 scheme.reference.hash.bytes,
                 position,
                 scheme.bytes
             )
-            schemes.append((position, scheme))
+            library.add(scheme)
+            schemes.append((position, scheme.reference))
         }
         prepareContexts()
     }
@@ -132,7 +157,8 @@ final class LogWriter {
     private func prepareContexts() {
         let keys = keys
         contexts = Set(schemes.map(\.since)).sorted().map { since in
-            let known = schemes.filter { $0.since <= since }.map(\.scheme)
+            let references = Set(schemes.filter { $0.since <= since }.map(\.reference))
+            let known = library.filter(references.contains)
             return (since, DecisionContext(stage: .final, schemes: known) { keys.answer($0) })
         }
     }
@@ -387,11 +413,15 @@ final class LogWriter {
         return number
     }
 
-    /// The roles that some known scheme has.
-    func hasRole(_ role: Name) -> Bool { schemes.contains { $0.scheme.role(role) != nil } }
+    /// Whether some known scheme has the role.
+    func hasRole(_ role: Name) -> Bool {
+        schemes.contains { library.scheme($0.reference)?.role(role) != nil }
+    }
 
-    /// The known schemes, oldest first.
-    var knownSchemes: [Scheme] { schemes.map(\.scheme) }
+    /// A scheme that is known to this log, read.
+    func scheme(_ reference: SchemeReference) -> Scheme? {
+        schemes.contains { $0.reference == reference } ? library.scheme(reference) : nil
+    }
 
     /// Lets go of chains beyond the limit.
     func trim() { chains.trim() }

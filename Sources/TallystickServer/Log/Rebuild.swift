@@ -66,6 +66,27 @@ extension ServerStore {
         throw ServerError(.logMoved, "expected the log to rest while it was folded; run it again")
     }
 
+    /// Folds the log again where the tables of the projections are newer than what fills them, as after an update.
+    ///
+    /// - Throws: ``ServerError/Code/logDamaged`` where the log cannot be folded; what ``rebuild(check:)`` throws.
+    func foldStaleProjections() throws {
+        let sql = "SELECT 1 FROM meta WHERE name = ?"
+        let isStale = try readers.read { database in
+            try database.first(sql, ServerSchema.staleProjections) { _ in true } ?? false
+        }
+        guard isStale else { return }
+        let report = try rebuild(check: false)
+        guard report.wasSwapped else {
+            throw ServerError(
+                .logDamaged,
+                """
+                expected to fold the log of an earlier version into the tables of this one, but \
+                \(report.faults.first ?? "the file is damaged"); put back a copy of \(path) that is whole
+                """
+            )
+        }
+    }
+
     /// Folds the live file into a new one; says also whether the file is whole, so that it may be written to.
     private func fold(into shadow: String) throws -> (report: RebuildReport, isWhole: Bool) {
         // A connection of its own: one that was used before may still have pages as they were before the damage.
@@ -144,6 +165,7 @@ extension ServerStore {
                         """
                     )
                 }
+                try writer.database.run("DELETE FROM main.meta WHERE name = ?", ServerSchema.staleProjections)
                 return true
             }
         }

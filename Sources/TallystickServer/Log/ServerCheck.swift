@@ -106,7 +106,7 @@ struct ServerCheck {
         }
         var faults: [String] = []
         var missing: Set<String> = ["authority", "epoch", "origin"]
-        for row in rows {
+        for row in rows where !sameBytes(row.name, ServerSchema.staleProjections) {
             guard missing.remove(row.name) != nil else {
                 faults.append("meta has a row that is none of this program's: \(plain(row.name))")
                 continue

@@ -5,9 +5,25 @@ enum ServerSchema {
     /// What stands in the header of a server's file (SQLite file format, section 1.3.17): “TLYS”.
     static let applicationID: Int32 = 0x544C_5953
 
+    /// The log's tables, and after them the projections, which no step changes: each makes them anew.
+    ///
+    /// To change the projections, add another such step at the end; what they held is folded from the log again when
+    /// the file is opened.
     static let migrator = Migrator([
-        Migration("log, parties and projections", sql: tables + Projections.schema)
+        Migration("log and parties", sql: tables),
+        Migration("corrections, delegations, links, deadlines and endings", apply: renewProjections),
     ])
+
+    /// The name in `meta` that stands there while the projections lack what the log says.
+    static let staleProjections = "projections"
+
+    private static func renewProjections(in database: Database) throws {
+        try Projections.replaceTables(in: database)
+        try database.run(
+            "INSERT OR REPLACE INTO meta SELECT ?, 'stale' WHERE EXISTS (SELECT 1 FROM entries)",
+            staleProjections
+        )
+    }
 
     /// The tables of the log, which a rebuild makes again and compares, and never replaces.
     static let log = [

@@ -15,7 +15,9 @@ extension ServerStore {
                 FROM chains
                 LEFT JOIN legs ON legs.chain = chains.chain AND legs.number = chains.leg
                 LEFT JOIN devices ON devices.device = legs.device
-                WHERE chains.chain IN (SELECT chain FROM legs WHERE party = ?)
+                WHERE chains.chain IN (
+                    SELECT chain FROM legs WHERE party = ?1 UNION SELECT chain FROM delegations WHERE to_party = ?1
+                )
                 ORDER BY chains.chain DESC
                 """,
                 party.description
@@ -40,7 +42,10 @@ extension ServerStore {
             let devices = try database.rows(
                 """
                 SELECT device, party, party_name, person, roles, revoked FROM devices
-                WHERE party IN (SELECT party FROM legs WHERE chain = ?) ORDER BY device
+                WHERE party IN (
+                    SELECT party FROM legs WHERE chain = ?1 UNION SELECT to_party FROM delegations WHERE chain = ?1
+                )
+                ORDER BY device
                 """,
                 id.description
             )
@@ -78,7 +83,7 @@ extension ServerStore {
 
 extension Database {
     /// The columns that hold JSON, which becomes part of the answer and not a text in it.
-    private static let jsonColumns: Set<String> = ["value", "reasons"]
+    private static let jsonColumns: Set<String> = ["value", "earlier", "reasons"]
 
     /// The rows as objects; columns without a value are left out.
     fileprivate func rows(_ sql: String, _ value: String) throws -> [JSON] {

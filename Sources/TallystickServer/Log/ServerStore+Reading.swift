@@ -87,7 +87,10 @@ extension ServerStore {
 
     /// Whether the party takes part in the chain.
     func takesPart(_ party: UniqueID, in chain: UniqueID, _ database: Database) throws -> Bool {
-        let sql = "SELECT 1 FROM legs WHERE chain = ? AND party = ? LIMIT 1"
+        let sql = """
+            SELECT 1 FROM legs WHERE chain = ?1 AND party = ?2
+            UNION ALL SELECT 1 FROM delegations WHERE chain = ?1 AND to_party = ?2 LIMIT 1
+            """
         return try database.first(sql, chain.description, party.description) { _ in true } ?? false
     }
 

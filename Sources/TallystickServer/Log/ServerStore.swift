@@ -1,4 +1,5 @@
 import Glibc
+package import Schemes
 import Synchronization
 package import Tallystick
 package import TallystickCrypto
@@ -26,6 +27,10 @@ package final class ServerStore: Sendable {
     let readers: ReaderPool
     /// A copy of the writer's, for the threads that check signatures.
     let directory: Mutex<Directory>
+    /// The names and versions of schemes by their hashes, for the threads that read.
+    let schemeNames: Mutex<[Digest: SchemeReference]>
+    /// Shipped schemes whose id and version this server knows with another hash: the first one stays.
+    package let passedOver: [SchemeReference]
     private let lastEpoch: Mutex<String>
 
     // MARK: Making and opening
@@ -41,7 +46,7 @@ package final class ServerStore: Sendable {
     package static func create(
         path: String,
         origin: String,
-        schemes: [Scheme],
+        schemes: SchemeLibrary,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) throws -> ServerStore {
         try check(origin, "an origin")
@@ -84,12 +89,15 @@ package final class ServerStore: Sendable {
 
     /// Opens a database with its keys.
     ///
-    /// Schemes that it does not know yet are added, and count for events that come from now on.
+    /// Schemes that it does not know yet are added, and count for events that come from now on. One whose id and
+    /// version it knows with another hash is passed over: the first stays. A file of an earlier version gets the tables
+    /// of this one, into which its log is folded again: that takes as long as a rebuild.
     ///
-    /// - Throws: ``ServerError/Code/wrongKeys``, `CryptoError` where others can read the keys, `StoreError`.
+    /// - Throws: ``ServerError/Code/wrongKeys``, ``ServerError/Code/logDamaged`` where the log of an earlier version
+    ///   cannot be folded again, `CryptoError` where others can read the keys, `StoreError`.
     package static func open(
         path: String,
-        schemes: [Scheme],
+        schemes: SchemeLibrary,
         limits: ServerLimits = ServerLimits(),
         random: @escaping @Sendable (Int) -> [UInt8]
     ) throws -> ServerStore {
@@ -104,7 +112,7 @@ package final class ServerStore: Sendable {
         guard sameBytes(try meta("authority"), Hex.encode(keys.authority.publicKey.bytes)) else {
             throw ServerError(.wrongKeys, "expected the keys of this database in \(ServerKeys.path(for: path))")
         }
-        return try ServerStore(
+        let store = try ServerStore(
             path: path,
             names: (origin: try meta("origin"), epoch: try meta("epoch")),
             keys: keys,
@@ -112,13 +120,15 @@ package final class ServerStore: Sendable {
             limits: limits,
             random: random
         )
+        try store.foldStaleProjections()
+        return store
     }
 
     private init(
         path: String,
         names: (origin: String, epoch: String),
         keys: ServerKeys,
-        schemes: [Scheme],
+        schemes: SchemeLibrary,
         limits: ServerLimits,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) throws {
@@ -132,8 +142,9 @@ package final class ServerStore: Sendable {
         let database = try Database(path: path, mode: .open, applicationID: ServerSchema.applicationID)
         // The tail of the log and the tables' hot pages stay in memory; the log is written back in larger pieces.
         try database.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8192")
-        let writer = try LogWriter(database, keys: keys, limits: limits)
-        try writer.transaction { try writer.add(schemes) }
+        let writer = try LogWriter(database, keys: keys, limits: limits, shipped: schemes)
+        passedOver = try writer.transaction { try writer.add(shipped: schemes) }
+        schemeNames = Mutex(Dictionary(schemes.references.map { ($0.hash, $0) }) { first, _ in first })
         directory = Mutex(writer.directory)
         self.writer = WriterLock(writer)
     }
@@ -184,9 +195,6 @@ package final class ServerStore: Sendable {
 
     /// The devices that are revoked, as far as the writer has taken note.
     var revokedDevices: [DeviceID: Int] { directory.withLock { $0.revocations } }
-
-    /// The schemes that chains can be opened with.
-    package var schemes: [Scheme] { writer.withLock { $0.knownSchemes } }
 
     /// Limits how large the file may grow, in pages of 4 KiB; further pushes then fail as on a full disk.
     package func setLargestSize(pages: Int) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Schemes
 import Synchronization
 package import Tallystick
 import TallystickCrypto
@@ -82,6 +83,12 @@ package final class Server: Sendable {
             "started on \(address) port \(server.port) over \(tls == nil ? "HTTP" : "HTTPS"), epoch \(store.epoch), "
                 + "log at position \(standing.position)"
         )
+        for scheme in store.passedOver {
+            log(
+                "the scheme \(scheme.id) version \(scheme.version) that ships with this program is not used: another "
+                    + "is known under its name and version"
+            )
+        }
         if standing.ahead > 0 {
             log(
                 "the clock is \(standing.ahead) ms behind the newest time in the log, which stands for the time of "
@@ -175,6 +182,7 @@ package final class Server: Sendable {
         case "refusals" where path.count == 2:
             try allow("GET", request)
             return try answer(try store.refusals(of: try reader(request).party))
+        case "schemes" where path.count <= 3: return try schemes(request)
         default: throw Problem.notFound
         }
     }
@@ -221,12 +229,6 @@ package final class Server: Sendable {
 
     private func about() throws -> JSON {
         let limits = store.limits
-        let schemes = store.schemes.map { scheme in
-            JSON.members([
-                ("hash", .string(scheme.reference.hash.hex)), ("id", .string(scheme.reference.id.text)),
-                ("version", .integer(scheme.reference.version)),
-            ])
-        }
         return .members([
             ("authority", .string(Base64.encode(store.authority.bytes))),
             ("epoch", .string(try store.readEpoch())),
@@ -241,7 +243,7 @@ package final class Server: Sendable {
             ),
             ("now", .string(clock().description)),
             ("origin", .string(store.origin)),
-            ("schemes", .array(schemes)),
+            ("schemes", .array(try store.schemeReferences().map(\.json))),
             ("versions", .array([.integer(1)])),
         ])
     }

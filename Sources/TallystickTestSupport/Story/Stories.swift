@@ -197,7 +197,12 @@ package enum Stories {
         referee.receive(from: producer)
         broker.learn(from: referee)
         teller.clock.advance(seconds: 60)
-        try broker.sign("producer", .delegate(of: producer.party))
+        try broker.sign(
+            "producer",
+            of: producer.party,
+            .delegate(of: producer.party),
+            as: Derived.name("producer")
+        )
         referee.receive(from: broker)
         producer.learn(from: referee)
         let collection = try producer.offer(to: "carrier")
@@ -207,18 +212,19 @@ package enum Stories {
         referee.receive(from: producer, carrier)
         carrier.learn(from: referee)
         let paper = PaperSignature(at: teller.clock.now, picture: SHA256.hash(Array("a note".utf8)), signer: "J. Moss")
-        try carrier.sign("carrier", .paper(paper))
+        try carrier.sign("carrier", attesting: paper)
         let delivery = try carrier.offer(to: "receiver")
         referee.receive(from: carrier)
         producer.learn(from: referee)
         teller.clock.advance(seconds: 60)
         try producer.correct(["sicCode": .string("41202")], why: "The last digit was wrong.")
         let place = try producer.correct(["transferPlace": .string("Plot 5, Kirkstall Road")], why: "The other gate.")
-        let address = try producer.correct(["producerName": .string("Aire Valley Ltd")], why: "New name.")
+            .event.hash
+        let name = try producer.correct(["producerName": .string("Aire Valley Ltd")], why: "New name.").event.hash
         referee.receive(from: producer)
         carrier.learn(from: referee)
         try carrier.say(.correctionApproved(place))
-        try carrier.say(.correctionRefused(address, why: "The old name stands on the gate."))
+        try carrier.say(.correctionRefused(name, why: "The old name stands on the gate."))
         referee.receive(from: carrier)
         try teller.siteTakes(site, delivery)
         referee.receive(from: site)

@@ -101,44 +101,17 @@ package final class StoryActor {
         late: LateEntry? = nil,
         insisting: Bool = false
     ) throws -> SignedEvent {
-        try say(.fieldsSet(StoryActor.changes(values)), late: late, insisting: insisting)
+        try say(.fieldsSet(try changes(values)), late: late, insisting: insisting)
     }
 
-    private static func changes(_ values: SampleValues.Values) throws -> [EventContent.FieldChange] {
-        try values.map { text, value in
+    /// The changes that give these values, or (null) clear them.
+    package func changes(_ values: SampleValues.Values) throws(StoryError) -> [EventContent.FieldChange] {
+        var changes: [EventContent.FieldChange] = []
+        for (text, value) in values {
             guard let path = FieldPath(text) else { throw StoryError("expected a path, got “\(text)”") }
-            return EventContent.FieldChange(path: path, value: value.isNull ? nil : value)
+            changes.append(EventContent.FieldChange(path: path, value: value.isNull ? nil : value))
         }
-    }
-
-    /// Proposes a correction of sealed values, and gives its name.
-    @discardableResult
-    package func correct(_ values: SampleValues.Values, why: String, insisting: Bool = false) throws -> Digest {
-        try say(.correctionProposed(StoryActor.changes(values), why: why), insisting: insisting).event.hash
-    }
-
-    /// Signs in the place of a party that has let it, or attests a signature on paper.
-    @discardableResult
-    package func sign(
-        _ signature: String,
-        _ way: SigningWay,
-        late: LateEntry? = nil,
-        insisting: Bool = false
-    ) throws -> SignedEvent {
-        let name = try Derived.name(signature)
-        let parents = state.nextParents(of: device)
-        guard let rule = story.scheme.signature(name) else { throw StoryError("expected a signature “\(name)”") }
-        let isForeign = way.paper != nil && rule.role != role
-        let snapshot =
-            isForeign
-            ? state.paperSnapshot(name, parents: parents)
-            : state.signatureSnapshot(name, by: way.principal ?? party, parents: parents)
-        return try say(
-            .signed(signature: name, snapshot: snapshot?.hash ?? anyHash, statement: rule.statement, way),
-            as: way.principal == nil ? role : rule.role,
-            late: late,
-            insisting: insisting
-        )
+        return changes
     }
 
     /// The reply to the last offer that the actor accepted or declined, signed by its key.
@@ -183,6 +156,31 @@ package final class StoryActor {
             throw StoryError("expected \(self.name) to have something to sign as “\(name)”")
         }
         return try say(.signed(signature: name, snapshot: hash, statement: rule.statement), insisting: insisting)
+    }
+
+    /// Attests a signature that was given on paper, in the actor's own role or another, as entered afterwards.
+    @discardableResult
+    package func attest(
+        _ signature: String,
+        _ paper: PaperSignature,
+        late: LateEntry? = nil,
+        insisting: Bool = false
+    ) throws -> SignedEvent {
+        let name = try Derived.name(signature)
+        let parents = state.nextParents(of: device)
+        let isOwn = story.scheme.signature(name)?.role == role
+        let snapshot =
+            isOwn
+            ? state.signatureSnapshot(name, by: party, parents: parents)
+            : state.paperSnapshot(name, parents: parents)
+        guard let rule = story.scheme.signature(name), let hash = snapshot?.hash ?? (insisting ? anyHash : nil) else {
+            throw StoryError("expected \(self.name) to have something to attest as “\(name)”")
+        }
+        return try say(
+            .signed(signature: name, snapshot: hash, statement: rule.statement, .paper(paper)),
+            late: late,
+            insisting: insisting
+        )
     }
 
     /// Ends the chain with an outcome.

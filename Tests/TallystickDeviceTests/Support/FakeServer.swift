@@ -1,3 +1,4 @@
+import Schemes
 import Tallystick
 import TallystickCrypto
 
@@ -26,7 +27,12 @@ final class FakeServer {
 
     let authority = SigningKey.generate()
     let secret = SecureRandom.bytes(32)
-    let schemes: [Scheme]
+    /// What it decides with.
+    var schemes: [Scheme]
+    /// What it lists in place of them.
+    var listed: [SchemeReference]?
+    /// What it gives for a scheme in place of its bytes.
+    var schemeBytes: [Digest: [UInt8]] = [:]
     var now: () -> Timestamp
     var epoch = "epoch-1"
     var invitations: [String: Invitation] = [:]
@@ -143,6 +149,7 @@ final class FakeServer {
         else {
             return HTTPReply(status: 401)
         }
+        if request.path.hasPrefix("/v1/schemes") { return try scheme(request.path) }
         if request.method == "POST" { return try push(request.body ?? [], from: device) }
         return try pull(request.path, party: certificate.party)
     }
@@ -205,6 +212,17 @@ final class FakeServer {
         tokens[token] = device
         let answer = JSON.members([("expires", .string(now().description)), ("token", .string(token))])
         return HTTPReply(status: 200, body: try answer.canonicalBytes())
+    }
+
+    private func scheme(_ path: String) throws -> HTTPReply {
+        guard let hash = Digest(hex: String(path.dropFirst("/v1/schemes/".count))) else {
+            let list = SchemeList(listed ?? schemes.map(\.reference))
+            return HTTPReply(status: 200, body: try list.signed(by: signer))
+        }
+        guard let bytes = schemeBytes[hash] ?? schemes.first(where: { $0.reference.hash == hash })?.bytes else {
+            return HTTPReply(status: 404)
+        }
+        return HTTPReply(status: 200, body: bytes)
     }
 
     private func push(_ body: [UInt8], from device: DeviceID) throws -> HTTPReply {

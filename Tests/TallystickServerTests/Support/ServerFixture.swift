@@ -19,12 +19,47 @@ final class ServerFixture: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         path = folder + "/server.sqlite"
         let secrets = try Derived.key("authority").seed + Derived.bytes("server-secret", count: 32)
-        let schemes = [try StoryTeller.wasteTransferNote.get()]
+        let schemes = [try StoryTeller.wasteTransferNote.get(), try FullStory.scheme.get()]
         _ = try ServerStore.create(path: path, origin: "server.example", schemes: schemes) { count in
             count == secrets.count ? secrets : SecureRandom.bytes(count)
         }
         store = try ServerStore.open(path: path, schemes: schemes, limits: limits, random: SecureRandom.bytes)
         try admit(certificates)
+    }
+
+    /// A store of what ``bytes()`` gave of another.
+    init(_ bytes: Bytes) throws {
+        folder = NSTemporaryDirectory() + "/tallystick-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        path = folder + "/server.sqlite"
+        for (file, data) in [(path, bytes.database), (path + ".keys", bytes.keys)] {
+            let isMade = FileManager.default.createFile(
+                atPath: file,
+                contents: data,
+                attributes: [.posixPermissions: 0o600]
+            )
+            #expect(isMade)
+        }
+        store = try ServerStore.open(path: path, schemes: bytes.schemes, random: SecureRandom.bytes)
+    }
+
+    /// A server's files, and the schemes it knows.
+    struct Bytes {
+        let database: Data
+        let keys: Data
+        let schemes: [Scheme]
+    }
+
+    /// The files as they are now.
+    func bytes() throws -> Bytes {
+        let copy = folder + "/copy.sqlite"
+        try Database(path: path, mode: .open).execute("VACUUM INTO '\(copy)'")
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        return Bytes(
+            database: try Data(contentsOf: URL(filePath: copy)),
+            keys: try Data(contentsOf: URL(filePath: path + ".keys")),
+            schemes: store.schemes
+        )
     }
 
     deinit {

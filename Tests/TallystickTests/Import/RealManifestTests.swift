@@ -442,9 +442,9 @@ private struct Manifest {
         let at = try present(paper.at)
         let name = signature == "generator" || signature == "rejection" ? signature : device
         return try chain.step("\(name) signs on paper", by: device) { actor in
-            try actor.sign(
+            try actor.attest(
                 signature,
-                .paper(paper),
+                paper,
                 late: LateEntry(at: at, paper: paper.picture, why: "It was signed on the printed form."),
                 insisting: true
             )
