@@ -14,17 +14,19 @@ extension ChainState {
         public let isCertain: Bool
         /// When what was to follow had happened; nil where it has not.
         public let met: Timestamp?
-        /// Whether it was missed: it had not happened in time, or has not.
+        /// Whether the time has passed and it has not happened.
         public let isOverdue: Bool
+        /// Whether it happened, and too late.
+        public var wasLate: Bool { met.map { met in due.map { met.milliseconds > $0.milliseconds } ?? false } ?? false }
     }
 
-    /// The deadlines whose time has begun, in the order of the scheme.
+    /// The deadlines whose time has begun, in the order of the scheme; none of a chain that was cancelled.
     ///
     /// - Parameters:
     ///   - now: When it is asked.
     ///   - offsets: What is known of time zones.
     public func deadlines(at now: Timestamp, _ offsets: ZoneOffsets) -> [DeadlineStatus] {
-        guard let scheme else { return [] }
+        guard let scheme, ending == nil || ending?.outcome != nil else { return [] }
         return scheme.deadlines.compactMap { deadline in
             guard let start = moment(deadline.from, deadline.zone, offsets) else { return nil }
             if let when = deadline.when, !holds(when, scheme: scheme) { return nil }
@@ -35,14 +37,13 @@ extension ChainState {
                 offsets
             )
             let met = moment(deadline.until, deadline.zone, offsets)
-            let judged = met ?? now
             return DeadlineStatus(
                 deadline: deadline,
                 start: start,
                 due: end?.at,
                 isCertain: end?.isCertain ?? false,
                 met: met,
-                isOverdue: end.map { judged.milliseconds > $0.at.milliseconds } ?? false
+                isOverdue: met == nil && (end.map { now.milliseconds > $0.at.milliseconds } ?? false)
             )
         }
     }

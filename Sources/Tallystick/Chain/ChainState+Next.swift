@@ -45,10 +45,10 @@ extension ChainState {
     }
 
     /// What an attested signature of this name would cover, in an event with these parents: the values of the latest
-    /// leg of its role.
+    /// leg of its role that has not signed.
     public func paperSnapshot(_ name: Name, parents: [Digest]) -> Snapshot? {
         let clock = clock(of: parents)
-        guard let scheme, let rule = scheme.signature(name), let leg = leg(toAttest: rule.role, seenBy: clock) else {
+        guard let scheme, let rule = scheme.signature(name), let leg = leg(toAttest: rule, seenBy: clock) else {
             return nil
         }
         return Snapshot.signature(

@@ -71,7 +71,7 @@ extension Deciding {
                 refuse(.paperNotAllowed, rule.name.text, "the scheme does not let the \(event.role) attest it")
                 return nil
             }
-            guard let leg = rule.role == event.role ? own : state.leg(toAttest: rule.role, seenBy: clock) else {
+            guard let leg = rule.role == event.role ? own : state.leg(toAttest: rule, seenBy: clock) else {
                 refuse(.paperNotAllowed, rule.name.text, "no party takes part as \(rule.role) that the event has seen")
                 return nil
             }
@@ -163,9 +163,13 @@ extension ChainState {
         return legs.first { leg in leg.offer.flatMap { offers[$0] }?.offer.handoff == stage }?.at
     }
 
-    /// The latest leg of a role that an observer with this clock has seen: the one whose signature is attested.
-    func leg(toAttest role: Name, seenBy clock: Clock) -> Leg? {
-        legs.last { $0.role == role && clock.sees($0.device, $0.seq) }
-            ?? seats.last { $0.role == role && clock.sees($0.device, $0.seq) }
+    /// The leg whose signature is attested: the latest of the role that an observer with this clock has seen without
+    /// it, or the latest at all where each has it.
+    func leg(toAttest rule: Scheme.SignatureRule, seenBy clock: Clock) -> Leg? {
+        let seen = (legs + seats).filter { $0.role == rule.role && clock.sees($0.device, $0.seq) }
+        let unsigned = seen.last { leg in
+            !signatures.contains { $0.name == rule.name && $0.leg == leg.event && clock.sees($0.device, $0.seq) }
+        }
+        return unsigned ?? seen.last
     }
 }

@@ -166,7 +166,7 @@ extension ChainState {
         guard let rule = scheme?.signature(name) else { return }
         let own = leg(of: way.principal ?? signer, in: event.role, seenBy: clock)
         let isAttested = way.paper != nil && rule.role != event.role
-        guard let leg = isAttested ? leg(toAttest: rule.role, seenBy: clock) : own else { return }
+        guard let leg = isAttested ? leg(toAttest: rule, seenBy: clock) : own else { return }
         signatures.append(
             ChainSignature(
                 name: name,
