@@ -168,18 +168,22 @@ import Testing
     @Test func schemesWithMistakes() throws {
         let world = try World()
         try world.fails("scheme-unknown", 66, "scheme", "show", "no-such-scheme")
+        try world.fails("scheme-unknown", 66, "scheme", "show", "uk-waste-transfer-note@9")
+        try world.fails("list-unknown", 66, "scheme", "show", "uk-waste-transfer-note", "--codes", "colours")
         try world.fails("no-such-file", 66, "scheme", "check", "nowhere")
         try FileManager.default.createDirectory(atPath: world.file("mine/codes"), withIntermediateDirectories: true)
         try world.write("{", to: "mine/scheme.json")
-        try world.fails("json-syntax", 65, "scheme", "check", "mine")
-        try world.write(#"{"scheme":"mine","version":1,"codeLists":["colours"]}"#, to: "mine/scheme.json")
-        try world.fails("no-such-file", 66, "scheme", "check", "mine")
+        let notJSON = try world.json("scheme", "check", "mine", exits: 2)
+        #expect(notJSON["problems"]?.elements?.compactMap { $0["code"]?.text } == ["not-json"])
+        try world.fails("scheme-invalid", 65, "scheme", "show", "mine")
+        try world.fails("scheme-invalid", 2, "scheme", "test", "mine")
         try world.write(#"{"list":"colours","title":"Colours","codes":{}}"#, to: "mine/codes/colours.json")
-        try world.fails("scheme-invalid", 65, "scheme", "check", "mine")
-        let shipped = TallyProgram.packageRoot.appendingPathComponent("Sources/Schemes/uk-waste-transfer-note").path
+        let both = try world.json("scheme", "check", "mine", exits: 2)
+        #expect(both["problems"]?.elements?.isEmpty == false)
+        let shipped = TallyProgram.packageRoot.appendingPathComponent("Sources/Schemes/evidence-item").path
         let checked = try world.json("scheme", "check", shipped)
         let listed = try world.json("scheme", "list")["schemes"]?.elements?.first
-        #expect(checked["hash"]?.text == listed?["hash"]?.text, "what ships is what stands in the folder")
+        #expect(checked["scheme"]?["hash"]?.text == listed?["hash"]?.text, "what ships is what stands in the folder")
     }
 
     @Test func commandLinesThatAreWrong() throws {

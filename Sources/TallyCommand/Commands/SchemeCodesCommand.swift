@@ -40,7 +40,7 @@ extension CommandDeclaration {
                 "takes titles and hazard marks from a regulator's JSON"
             ),
             (
-                "tally scheme codes import my-scheme/codes/sites.json sites.csv --code \"Site ID\" --add --dry-run",
+                "tally scheme codes import my-scheme/codes/sites.json sites.csv --code 'Site ID' --add --dry-run",
                 "says what a CSV file would add"
             ),
         ],

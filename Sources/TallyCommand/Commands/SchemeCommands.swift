@@ -144,6 +144,7 @@ extension CommandDeclaration {
         examples: [("tally scheme check my-scheme", "reads scheme.json, codes/*.json and examples/*.json there")],
         exitCodes: [
             (.foundProblems, "the scheme has mistakes; each is named with its file and place"),
+            (.badInput, "a file is too large"),
             (.noInput, "a file is missing"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
@@ -152,13 +153,17 @@ extension CommandDeclaration {
                 invocation.console.print(
                     .object([
                         ("scheme", folder.scheme.map { SchemePage($0).summary } ?? .null),
-                        ("problems", .array(folder.problems.map { json(of: $0) })),
+                        ("problems", .array(folder.problems.map { json(of: $0, in: folder) })),
                     ])
                 )
                 return folder.problems.isEmpty ? .done : .foundProblems
             }
             for problem in folder.problems {
-                let place = problem.path.isEmpty ? problem.file : "\(problem.file), \(problem.path)"
+                let found = folder.place(of: problem)
+                let facts = [found.line.map { "line \($0)" }, problem.path.isEmpty ? nil : problem.path].compactMap {
+                    $0
+                }
+                let place = ([problem.file] + facts).joined(separator: ", ") + (found.thing.map { " (\($0))" } ?? "")
                 invocation.console.print(invocation.console.styled(Console.plain(place), .heading, on: .output))
                 invocation.console.print("  \(Console.plain(problem.message)) (\(problem.code.rawValue))")
                 invocation.console.print("  \(Console.plain(problem.remedy))")
@@ -183,10 +188,12 @@ extension CommandDeclaration {
         help: "a folder with scheme.json, codes/*.json and examples/*.json"
     )
 
-    private static func json(of problem: SchemeProblem) -> JSONOutput {
-        .object([
+    private static func json(of problem: SchemeProblem, in folder: SchemeFolder) -> JSONOutput {
+        let place = folder.place(of: problem)
+        return .object([
             ("code", .string(problem.code.rawValue)), ("file", .string(problem.file)), ("path", .string(problem.path)),
-            ("message", .string(problem.message)), ("remedy", .string(problem.remedy)),
+            ("line", .optional(place.line)), ("thing", .optional(place.thing)), ("message", .string(problem.message)),
+            ("remedy", .string(problem.remedy)),
         ])
     }
 
@@ -208,6 +215,7 @@ extension CommandDeclaration {
         ],
         exitCodes: [
             (.foundProblems, "the scheme has mistakes, or an example comes out otherwise"),
+            (.badInput, "a file is too large"),
             (.noInput, "a file is missing, or there is no such example"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
