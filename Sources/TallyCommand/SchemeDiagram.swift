@@ -245,7 +245,7 @@ struct SchemeDiagram {
     }
 
     private func cells(of rows: [Row], lanes: [Int: Int], width: Int) -> [String] {
-        func column(_ lane: Int) -> Int { (hasLoops ? 2 : 0) + 3 * lane + 1 }
+        func column(_ lane: Int) -> Int { (hasLoops ? 2 : 0) + 3 * lane + 2 }
         var cells = Array(repeating: Array(repeating: Character(" "), count: width), count: rows.count)
         for (target, lane) in lanes {
             guard let span = SchemeDiagram.span(of: target, in: rows) else { continue }

@@ -266,7 +266,9 @@ struct SchemeWords {
 
     // MARK: Rules, checks, deadlines
 
-    /// What a rule asks for, without what it says: `When containment is container, containerType has to be given.`
+    /// What a rule asks for, without what it says.
+    ///
+    /// Such as: `When containment is container, containerType has to be given.`
     func sentence(of rule: Scheme.Rule) -> String {
         var words = start(rule.when, each: rule.each)
         switch rule.demand {
@@ -315,7 +317,7 @@ struct SchemeWords {
                 : "\(total(declared)) and \(total(received))"
             let allowed = words(tolerance, declared)
             let demand =
-                allowed.map { "may differ by \($0); more is a warning" } ?? "have to be the same; else a warning"
+                allowed.map { "may differ by at most \($0)" } ?? "have to be the same"
             let when = check.when.map { "When \(condition($0, in: isEach ? declared.list : nil))" } ?? "Always"
             return "\(when): \(sides) \(demand)."
         case .sum(let whole, let parts, let each):
