@@ -10,6 +10,8 @@ struct SchemeFolder {
     let path: String
     /// Every mistake, of the scheme first.
     private(set) var problems: [SchemeProblem] = []
+    /// The files, by their names as problems have them; only where there are problems.
+    private var texts: [String: SchemeText] = [:]
     /// The scheme, where it has no mistake.
     private(set) var scheme: Scheme?
     /// The examples, where they can be read.
@@ -35,6 +37,12 @@ struct SchemeFolder {
         } catch {
             problems += error.problems
         }
+        let files =
+            [("scheme.json", text)] + lists.map { ("codes/\($0.name).json", $0.text) }
+            + cases.map { ("examples/\($0.name).json", $0.text) }
+        for (name, text) in files where problems.contains(where: { sameBytes($0.file, name) }) {
+            texts[name] = SchemeText(text)
+        }
     }
 
     /// The JSON files of a folder by their names, in order; none where the folder is not there.
@@ -50,14 +58,25 @@ struct SchemeFolder {
 
     /// The engine has no time zones; here they can be looked up.
     private static func unknownZones(in scheme: Scheme) -> [SchemeProblem] {
-        scheme.deadlines.filter { Zones.offset(in: $0.zone, at: Timestamp.epoch) == nil }.map {
-            SchemeProblem(
+        scheme.deadlines.enumerated().filter { Zones.offset(in: $0.element.zone, at: Timestamp.epoch) == nil }.map {
+            // Typed like “Europe/Londn” or “London”: what comes after the last slash is what people know.
+            let zones = TimeZone.knownTimeZoneIdentifiers
+            let zone = $0.element.zone
+            let near =
+                zones.first { $0.lowercased().hasSuffix("/\(zone.lowercased())") }
+                ?? Spelling.nearest(to: zone, among: zones)
+            return SchemeProblem(
                 .unknownZone,
                 file: "scheme.json",
-                path: "deadlines (\($0.name)).zone",
-                "expected a time zone of the tz database, got “\($0.zone)”",
-                remedy: "write a name such as Europe/London or UTC"
+                path: "deadlines[\($0.offset)].zone",
+                "expected a time zone of the tz database, got “\(zone)”",
+                remedy: "\(near.map { "did you mean “\($0)”? " } ?? "")write a name such as Europe/London or UTC"
             )
         }
+    }
+
+    /// The line of a problem, and what stands there is called.
+    func place(of problem: SchemeProblem) -> SchemePlace {
+        texts[problem.file].map { SchemePlace(of: problem, in: $0) } ?? SchemePlace()
     }
 }

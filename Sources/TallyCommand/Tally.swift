@@ -42,13 +42,14 @@ struct Tally {
                 section: operators
             ),
             GroupDeclaration(["scheme"], summary: "Read the rules that chains follow", section: records),
+            GroupDeclaration(["scheme", "codes"], summary: "Keep the code lists of a scheme"),
         ],
         commands: [
             .enrol, .open, .set, .note, .sign, .offer, .withdraw, .scan, .accept, .decline, .ack, .challenge, .list,
             .show, .refused,
             .admit, .delegate, .correct, .approve, .refuse, .link, .cancel, .close,
             .outbox, .sync,
-            .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck, .schemeTest,
+            .export, .audit, .replay, .schemeList, .schemeShow, .schemeCheck, .schemeTest, .schemeCodesImport,
             .serverInit, .serverInvite, .serverRun, .serverRevoke, .serverRestored, .serverRebuild, .serverTrust,
             .serverSchemeAdd, .serverSchemeList,
             .doctor,

@@ -168,23 +168,21 @@ import Testing
     @Test func schemesWithMistakes() throws {
         let world = try World()
         try world.fails("scheme-unknown", 66, "scheme", "show", "no-such-scheme")
+        try world.fails("scheme-unknown", 66, "scheme", "show", "uk-waste-transfer-note@9")
+        try world.fails("list-unknown", 66, "scheme", "show", "uk-waste-transfer-note", "--codes", "colours")
         try world.fails("no-such-file", 66, "scheme", "check", "nowhere")
         try FileManager.default.createDirectory(atPath: world.file("mine/codes"), withIntermediateDirectories: true)
         try world.write("{", to: "mine/scheme.json")
-        func problems() throws -> [String] {
-            let run = try world.tally("scheme", "check", "mine", "--json", exits: 2)
-            return try (run.json["problems"]?.elements ?? []).compactMap { $0["code"]?.text }
-        }
-        #expect(try problems() == ["not-json"])
-        try world.write(#"{"scheme":"mine","version":1,"codeLists":["colours"]}"#, to: "mine/scheme.json")
-        #expect(try problems().contains("code-list-missing"))
-        try world.write(#"{"list":"colours","title":"Colours","codes":{}}"#, to: "mine/codes/colours.json")
-        let found = try problems()
-        #expect(found.contains("member-missing") && found.contains("member-invalid"))
+        let notJSON = try world.json("scheme", "check", "mine", exits: 2)
+        #expect(notJSON["problems"]?.elements?.compactMap { $0["code"]?.text } == ["not-json"])
+        try world.fails("scheme-invalid", 65, "scheme", "show", "mine")
         try world.fails("scheme-invalid", 2, "scheme", "test", "mine")
-        let shipped = TallyProgram.packageRoot.appendingPathComponent("Sources/Schemes/uk-waste-transfer-note").path
+        try world.write(#"{"list":"colours","title":"Colours","codes":{}}"#, to: "mine/codes/colours.json")
+        let both = try world.json("scheme", "check", "mine", exits: 2)
+        #expect(both["problems"]?.elements?.isEmpty == false)
+        let shipped = TallyProgram.packageRoot.appendingPathComponent("Sources/Schemes/evidence-item").path
         let checked = try world.json("scheme", "check", shipped)
-        let listed = try world.json("scheme", "list")["schemes"]?.elements?.last { $0["id"]?.text == "uk-waste-transfer-note" }
+        let listed = try world.json("scheme", "list")["schemes"]?.elements?.first
         #expect(checked["scheme"]?["hash"]?.text == listed?["hash"]?.text, "what ships is what stands in the folder")
     }
 

@@ -4,17 +4,15 @@ import Testing
 /// Every command explains itself, and the pages know every command.
 @Suite struct HelpTests {
     /// Every command by its words, as the program's own help lists them.
-    private static let commands: Result<[String], any Error> = Result {
-        let world = try World()
-        var commands: [String] = []
-        var names = try listed(in: world.run(["--help"]).output)
-        while !names.isEmpty {
-            let name = names.removeFirst()
-            let output = try world.run(name.split(separator: " ").map(String.init) + ["--help"]).output
-            let inside = output.contains("COMMAND [options]") ? listed(in: output) : []
-            if inside.isEmpty { commands.append(name) } else { names += inside.map { "\(name) \($0)" } }
-        }
-        return commands
+    private static let commands: Result<[String], any Error> = Result { try commands(under: [], in: World()) }
+
+    /// Groups can have groups in them: `scheme codes import`.
+    private static func commands(under words: [String], in world: World) throws -> [String] {
+        let output = try world.run(words + ["--help"]).output
+        let isGroup = words.isEmpty || output.contains("COMMAND [options]")
+        let inside = isGroup ? listed(in: output) : []
+        guard !inside.isEmpty else { return [words.joined(separator: " ")] }
+        return try inside.flatMap { try commands(under: words + [$0], in: world) }
     }
 
     /// The first words of the lines under headings other than `Options:`.

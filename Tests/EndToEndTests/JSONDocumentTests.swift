@@ -303,9 +303,37 @@ private final class Comparison {
 
     func rest(_ world: World) throws {
         try run("scheme list", in: world)
-        try run("scheme show", "uk-waste-transfer-note", in: world)
-        let shipped = TallyProgram.packageRoot.appendingPathComponent("Sources/Schemes/uk-waste-transfer-note").path
-        try run("scheme check", shipped, in: world)
+        for scheme in ["uk-waste-transfer-note", "us-hazardous-waste-manifest", "evidence-item", "laboratory-sample"] {
+            try run("scheme show", scheme, in: world)
+        }
+        try SmallScheme.write("small", in: world)
+        try run("scheme show", "small", "--codes", "conditions", "--mermaid", in: world)
+        try run("scheme check", "small", in: world)
+        try run("scheme test", "small", in: world)
+        try SmallScheme.write("broken", in: world) { _, text in
+            text.replacing(#""owner": "witness""#, with: #""owner": "witnes""#)
+        }
+        try run("scheme check", "broken", in: world, exits: 2)
+        try SmallScheme.write("wrong", in: world) { _, text in text.replacing("missing-field tool", with: "too-late") }
+        try run("scheme test", "wrong", in: world, exits: 2)
+        let published = #"[{"code":"NEW","name":"x"},{"code":"used","name":"Worn","broken":true}]"#
+        try world.write(published, to: "published.json")
+        let list = "small/codes/conditions.json"
+        let flags = ["--flag", "broken=broken", "--flag", "worn=worn"]
+        try run(
+            "scheme codes import",
+            list,
+            "published.json",
+            flags[0],
+            flags[1],
+            flags[2],
+            flags[3],
+            "--add",
+            in: world
+        )
+        try run("scheme codes import", list, "published.json", "--source", "The board", in: world)
+        try world.write(#"{"old":"Old"}"#, to: "other.json")
+        try run("scheme codes import", list, "other.json", "--dry-run", in: world)
         try run("doctor", in: world, as: "producer")
         try run("doctor", in: world, as: "nobody", exits: 2)
         try run("completions", "bash", in: world)

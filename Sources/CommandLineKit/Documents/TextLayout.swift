@@ -1,7 +1,7 @@
 /// Measures, wraps and pads text for a terminal.
-enum TextLayout {
+package enum TextLayout {
     /// The columns a text takes on a terminal.
-    static func width(of text: String) -> Int {
+    package static func width(of text: String) -> Int {
         text.reduce(0) { $0 + width(of: $1) }
     }
 
@@ -29,7 +29,7 @@ enum TextLayout {
     }
 
     /// The text followed by spaces up to this width.
-    static func padded(_ text: String, to width: Int) -> String {
+    package static func padded(_ text: String, to width: Int) -> String {
         text + spaces(width - self.width(of: text))
     }
 
@@ -77,7 +77,7 @@ enum TextLayout {
     }
 
     /// The words of the text on lines no wider than this.
-    static func wrapped(_ text: String, width: Int) -> [String] {
+    package static func wrapped(_ text: String, width: Int) -> [String] {
         lines(of: text.split(whereSeparator: \.isWhitespace).map(String.init), width: width)
     }
 

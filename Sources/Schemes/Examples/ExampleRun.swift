@@ -310,7 +310,13 @@ struct ExampleRun {
 
     // MARK: What is said
 
-    private static let verbs = [
+    /// What belongs to a step beside what is said.
+    static let details = [
+        "at", "received", "late", "unseen", "why", "party", "hours", "chain", "amounts", "for", "paper", "paperAt", "lasts",
+        "to",
+    ]
+
+    static let verbs = [
         "open", "set", "sign", "note", "offer", "accept", "decline", "withdraw", "admit", "delegate", "correct", "approve",
         "refuse", "link", "cancel", "close",
     ]

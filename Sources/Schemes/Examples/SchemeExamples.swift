@@ -76,6 +76,12 @@ private struct ExampleReader {
             return
         }
         check(root, of: ["topic", "title", "backgrounds", "examples"], file, "")
+        for member in ["topic", "title"] where root[member] != nil && root[member]?.text == nil {
+            fail(.memberInvalid, file, member, "expected a text", "write it in quotes")
+        }
+        if let backgrounds = root["backgrounds"], backgrounds.members == nil {
+            fail(.memberInvalid, file, "backgrounds", "expected an object of steps by name", "write it in curly brackets")
+        }
         for member in root["backgrounds"]?.members ?? [] {
             let path = "backgrounds.\(member.name)"
             guard let steps = member.value.elements else {
@@ -85,10 +91,13 @@ private struct ExampleReader {
             if backgrounds[member.name] != nil {
                 fail(.nameTaken, file, path, "expected a name that no other background has", "rename one of the two")
             }
+            check(steps: steps, file, path)
             backgrounds[member.name] = SchemeExamples.Background(file: file, path: path, steps: steps)
         }
         guard let elements = root["examples"]?.elements else {
-            if root["backgrounds"] == nil {
+            if root["examples"] != nil {
+                fail(.memberInvalid, file, "examples", "expected an array of examples", "write it in square brackets")
+            } else if root["backgrounds"] == nil {
                 fail(.memberMissing, file, "examples", "expected an array of examples", "add “examples”")
             }
             return
@@ -103,8 +112,41 @@ private struct ExampleReader {
         }
         for member in own where !members.contains(where: { sameBytes($0, member.name) }) {
             let place = path.isEmpty ? member.name : "\(path).\(member.name)"
-            fail(.memberUnknown, file, place, "expected no member of this name", "there are \(members.joined(separator: ", "))")
+            let near = Spelling.nearest(to: member.name, among: members).map { "did you mean “\($0)”? " } ?? ""
+            fail(
+                .memberUnknown,
+                file,
+                place,
+                "expected no member “\(member.name.prefix(64))” here",
+                "\(near)there are \(members.joined(separator: ", "))"
+            )
         }
+    }
+
+    /// A member that no step has would be passed over without a word, and the example would show something else.
+    private mutating func check(steps: [JSON], _ file: String, _ path: String) {
+        for (index, step) in steps.enumerated() where step.text == nil {
+            check(step: step, also: ["verdict"], file, "\(path)[\(index)]")
+        }
+    }
+
+    private mutating func check(step: JSON, also members: [String], _ file: String, _ path: String) {
+        check(step, of: ["by"] + ExampleRun.verbs + ExampleRun.details + members, file, path)
+        guard step.members != nil else { return }
+        if step["by"]?.text == nil {
+            fail(.memberMissing, file, "\(path).by", "expected who says it, got nothing", "add “by” with a role")
+        }
+        let given = ExampleRun.verbs.filter { step[$0] != nil }
+        if given.count != 1 {
+            fail(
+                .memberInvalid,
+                file,
+                path,
+                "expected exactly one thing that is said, got \(given.isEmpty ? "none" : given.joined(separator: ", "))",
+                "write a step for each; there are \(ExampleRun.verbs.joined(separator: ", "))"
+            )
+        }
+        if let late = step["late"] { check(late, of: ["at", "why"], file, "\(path).late") }
     }
 
     private mutating func read(_ json: JSON, _ file: String, _ path: String) {
@@ -124,13 +166,35 @@ private struct ExampleReader {
             fail(.memberMissing, file, "\(path).then", "expected the verdict as an object", "say what is to come out")
             return
         }
+        if let given = json["given"], given.elements == nil {
+            fail(.memberInvalid, file, "\(path).given", "expected an array of steps", "write it in square brackets")
+        }
+        check(steps: json["given"]?.elements ?? [], file, "\(path).given")
+        for member in ["reasons", "warnings"] {
+            guard let list = then[member], list.elements?.allSatisfy({ $0.text != nil }) != true else { continue }
+            fail(
+                .memberInvalid,
+                file,
+                "\(path).then.\(member)",
+                "expected an array of texts",
+                "write codes with their subjects, such as [\"missing-field tool\"]"
+            )
+        }
         let question: SchemeExamples.Example.Question
         if let when = json["when"] {
             check(then, of: ["verdict", "reasons", "warnings"], file, "\(path).then")
             guard ["accepted", "refused", "waiting"].contains(then["verdict"]?.text ?? "") else {
-                fail(.memberInvalid, file, "\(path).then.verdict", "expected accepted, refused or waiting", "say which")
+                let got = then["verdict"]?.text.map { "“\($0.prefix(40))”" } ?? "none"
+                fail(
+                    .memberInvalid,
+                    file,
+                    "\(path).then.verdict",
+                    "expected accepted, refused or waiting, got \(got)",
+                    "say which of them is to come out"
+                )
                 return
             }
+            check(step: when, also: [], file, "\(path).when")
             question = .step(when)
         } else if let on = json["on"]?.text.flatMap({ Timestamp($0) }) {
             let members = ["overdue", "due", "discrepancies", "contested", "gaps", "duty", "keep"]

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Foundation
 import Schemes
 import Tallystick
 import TallystickCrypto
@@ -8,13 +9,22 @@ extension CommandDeclaration {
     static let schemeList = CommandDeclaration(
         ["scheme", "list"],
         summary: "List the schemes that ship with this program",
-        examples: [("tally scheme list", "shows each scheme's id, version and title")],
+        options: [OptionDeclaration(flag: "all", help: "earlier versions, too")],
+        examples: [
+            ("tally scheme list", "shows the newest version of each scheme"),
+            ("tally scheme list --all", "shows the earlier versions that chains may still have, too"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
-            let schemes = try ShippedSchemes.read()
+            let all = try ShippedSchemes.read()
+            var schemes: [Scheme] = []
+            for id in Set(all.map(\.reference.id)).sorted() {
+                let versions = all.filter { $0.reference.id == id }.sorted {
+                    $0.reference.version > $1.reference.version
+                }
+                schemes += try invocation.flag("all") ? versions : Array(versions.prefix(1))
+            }
             if invocation.isJSON {
-                invocation.console.print(
-                    .object([("schemes", .array(schemes.map { SchemePage(scheme: $0).summary }))])
-                )
+                invocation.console.print(.object([("schemes", .array(schemes.map { SchemePage($0).summary }))]))
                 return .done
             }
             var table = Table("SCHEME", "VERSION", "TITLE")
@@ -29,28 +39,103 @@ extension CommandDeclaration {
     static let schemeShow = CommandDeclaration(
         ["scheme", "show"],
         summary: "Show a scheme as a person reads it",
-        arguments: [ArgumentDeclaration("ID", help: "the scheme's id, as `tally scheme list` shows it")],
-        examples: [("tally scheme show uk-waste-transfer-note", "prints roles, handoffs, signatures and fields")],
-        exitCodes: [(.noInput, "there is no such scheme")],
+        discussion: """
+            It begins with a drawing of who hands to whom and who signs when, and then says for each role what it has \
+            to keep, what it says, what has to be so, and what it signs; then handoffs, comparisons, ties to other \
+            chains, endings, deadlines and code lists.
+            """,
+        arguments: [
+            ArgumentDeclaration(
+                "SCHEME",
+                values: .folders,
+                help: "an id as `tally scheme list` shows it, ID@VERSION for an earlier version, or a scheme's folder"
+            )
+        ],
+        options: [
+            OptionDeclaration(
+                "codes",
+                value: "LIST",
+                repeatable: true,
+                help: "every code of this code list, in place of the rest"
+            ),
+            OptionDeclaration(flag: "mermaid", help: "the drawing alone, in the language of Mermaid"),
+        ],
+        examples: [
+            ("tally scheme show uk-waste-transfer-note", "prints all of it"),
+            ("tally scheme show uk-waste-transfer-note@1", "prints its first version"),
+            ("tally scheme show uk-waste-transfer-note --codes treatments", "prints the codes of one list"),
+            ("tally scheme show ./my-scheme --mermaid", "prints the drawing for a page that Mermaid is drawn on"),
+        ],
+        exitCodes: [
+            (.badInput, "the folder's scheme has mistakes"),
+            (.noInput, "there is no such scheme, version, folder or code list"),
+        ],
         run: { (invocation: Invocation) async throws -> ExitCode in
-            let id = try invocation.argument("ID")
-            guard let scheme = try ShippedSchemes.read().first(where: { sameBytes($0.reference.id.text, id) }) else {
-                throw CommandError(
-                    exit: .noInput,
-                    code: "scheme-unknown",
-                    message: "there is no scheme “\(id)”",
-                    remedy: "`tally scheme list` names those there are"
-                )
-            }
-            let page = SchemePage(scheme: scheme)
+            let page = SchemePage(try scheme(named: try invocation.argument("SCHEME")))
+            let lists = try invocation.options("codes").map { try list(named: $0, of: page.scheme) }
+            let isMermaid = try invocation.flag("mermaid")
             if invocation.isJSON {
-                invocation.console.print(page.json)
+                invocation.console.print(page.json(codesOf: lists, mermaid: isMermaid))
+            } else if isMermaid {
+                invocation.console.write(SchemeDiagram(page.scheme, width: 80).mermaid)
+            } else if lists.isEmpty {
+                page.print(on: invocation.console)
             } else {
-                invocation.console.write(page.text)
+                page.print(codesOf: lists, on: invocation.console)
             }
             return .done
         }
     )
+
+    /// A scheme that ships, by its id and perhaps version, or the one in a folder.
+    private static func scheme(named text: String) throws -> Scheme {
+        let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let versions = try ShippedSchemes.read().filter { sameBytes($0.reference.id.text, halves[0]) }
+        if halves.count == 1 {
+            if let newest = versions.max(by: { $0.reference.version < $1.reference.version }) { return newest }
+        } else if let chosen = versions.first(where: { sameBytes("\($0.reference.version)", halves[1]) }) {
+            return chosen
+        } else if !versions.isEmpty {
+            let all = versions.map(\.reference.version).sorted().map(String.init)
+            throw CommandError(
+                exit: .noInput,
+                code: "scheme-unknown",
+                message: "“\(halves[0])” has no version “\(halves[1])”",
+                remedy: "there is version \(SchemeWords.list(all, "and"))"
+            )
+        }
+        guard FileManager.default.fileExists(atPath: "\(text)/scheme.json") else {
+            throw CommandError(
+                exit: .noInput,
+                code: "scheme-unknown",
+                message: "there is no scheme “\(text)”, and no folder of this name with a scheme.json",
+                remedy: "`tally scheme list` names those there are"
+            )
+        }
+        let folder = try SchemeFolder(text)
+        guard let scheme = folder.scheme else { throw invalid(folder, exit: .badInput) }
+        return scheme
+    }
+
+    private static func list(named text: String, of scheme: Scheme) throws(CommandError) -> Scheme.CodeList {
+        if let list = Name(text).flatMap({ scheme.codeLists[$0] }) { return list }
+        let names = scheme.codeLists.keys.sorted()
+        throw CommandError(
+            exit: .noInput,
+            code: "list-unknown",
+            message: "the scheme \(scheme.reference.id) has no code list “\(text)”",
+            remedy: names.isEmpty ? "it has none at all" : "there are \(SchemeWords.list(names))"
+        )
+    }
+
+    private static func invalid(_ folder: SchemeFolder, exit: ExitCode) -> CommandError {
+        CommandError(
+            exit: exit,
+            code: "scheme-invalid",
+            message: "the scheme has \(counted(folder.problems.count, "mistake"))",
+            remedy: "`tally scheme check \(Console.plain(folder.path))` explains them"
+        )
+    }
 
     static let schemeCheck = CommandDeclaration(
         ["scheme", "check"],
@@ -59,6 +144,7 @@ extension CommandDeclaration {
         examples: [("tally scheme check my-scheme", "reads scheme.json, codes/*.json and examples/*.json there")],
         exitCodes: [
             (.foundProblems, "the scheme has mistakes; each is named with its file and place"),
+            (.badInput, "a file is too large"),
             (.noInput, "a file is missing"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
@@ -66,20 +152,26 @@ extension CommandDeclaration {
             if invocation.isJSON {
                 invocation.console.print(
                     .object([
-                        ("scheme", folder.scheme.map { SchemePage(scheme: $0).summary } ?? .null),
-                        ("problems", .array(folder.problems.map { json(of: $0) })),
+                        ("scheme", folder.scheme.map { SchemePage($0).summary } ?? .null),
+                        ("problems", .array(folder.problems.map { json(of: $0, in: folder) })),
                     ])
                 )
                 return folder.problems.isEmpty ? .done : .foundProblems
             }
             for problem in folder.problems {
-                let place = problem.path.isEmpty ? problem.file : "\(problem.file), \(problem.path)"
+                let found = folder.place(of: problem)
+                let facts = [found.line.map { "line \($0)" }, problem.path.isEmpty ? nil : problem.path].compactMap {
+                    $0
+                }
+                let place = ([problem.file] + facts).joined(separator: ", ") + (found.thing.map { " (\($0))" } ?? "")
                 invocation.console.print(invocation.console.styled(Console.plain(place), .heading, on: .output))
                 invocation.console.print("  \(Console.plain(problem.message)) (\(problem.code.rawValue))")
                 invocation.console.print("  \(Console.plain(problem.remedy))")
             }
             guard let scheme = folder.scheme, folder.problems.isEmpty else {
-                invocation.console.note("\(counted(folder.problems.count, "mistake")) in \(Console.plain(folder.path)).")
+                invocation.console.note(
+                    "\(counted(folder.problems.count, "mistake")) in \(Console.plain(folder.path))."
+                )
                 return .foundProblems
             }
             invocation.console.print(
@@ -96,10 +188,12 @@ extension CommandDeclaration {
         help: "a folder with scheme.json, codes/*.json and examples/*.json"
     )
 
-    private static func json(of problem: SchemeProblem) -> JSONOutput {
-        .object([
+    private static func json(of problem: SchemeProblem, in folder: SchemeFolder) -> JSONOutput {
+        let place = folder.place(of: problem)
+        return .object([
             ("code", .string(problem.code.rawValue)), ("file", .string(problem.file)), ("path", .string(problem.path)),
-            ("message", .string(problem.message)), ("remedy", .string(problem.remedy)),
+            ("line", .optional(place.line)), ("thing", .optional(place.thing)), ("message", .string(problem.message)),
+            ("remedy", .string(problem.remedy)),
         ])
     }
 
@@ -108,7 +202,11 @@ extension CommandDeclaration {
         summary: "Run a scheme's examples and say which come out otherwise",
         arguments: [schemeFolder],
         options: [
-            OptionDeclaration("only", value: "TEXT", help: "only examples with this in their name or in what they show"),
+            OptionDeclaration(
+                "only",
+                value: "TEXT",
+                help: "only examples with this in their name or in what they show"
+            ),
             OptionDeclaration(flag: "all", help: "list those that pass, too"),
         ],
         examples: [
@@ -117,17 +215,13 @@ extension CommandDeclaration {
         ],
         exitCodes: [
             (.foundProblems, "the scheme has mistakes, or an example comes out otherwise"),
+            (.badInput, "a file is too large"),
             (.noInput, "a file is missing, or there is no such example"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
             let folder = try SchemeFolder(try invocation.argument("DIR"))
             guard let scheme = folder.scheme, let examples = folder.examples, folder.problems.isEmpty else {
-                throw CommandError(
-                    exit: .foundProblems,
-                    code: "scheme-invalid",
-                    message: "the scheme has \(counted(folder.problems.count, "mistake"))",
-                    remedy: "`tally scheme check \(Console.plain(folder.path))` explains them"
-                )
+                throw invalid(folder, exit: .foundProblems)
             }
             let wanted = try invocation.option("only")
             let chosen = examples.examples.filter { example in
@@ -146,7 +240,7 @@ extension CommandDeclaration {
             if invocation.isJSON {
                 invocation.console.print(
                     .object([
-                        ("scheme", SchemePage(scheme: scheme).summary), ("passed", .int(outcomes.count - failed.count)),
+                        ("scheme", SchemePage(scheme).summary), ("passed", .int(outcomes.count - failed.count)),
                         ("failed", .int(failed.count)), ("examples", .array(outcomes.map { json(of: $0) })),
                     ])
                 )
@@ -155,10 +249,14 @@ extension CommandDeclaration {
             for outcome in try invocation.flag("all") ? outcomes : failed {
                 let example = outcome.example
                 let mark = outcome.faults.isEmpty ? "passes" : "FAILS"
-                invocation.console.print(Console.plain("\(mark)  \(example.name) (\(example.expects)), \(example.file), \(example.path)"))
+                invocation.console.print(
+                    Console.plain("\(mark)  \(example.name) (\(example.expects)), \(example.file), \(example.path)")
+                )
                 for fault in outcome.faults { invocation.console.print("    \(Console.plain(fault))") }
             }
-            invocation.console.print("\(counted(outcomes.count - failed.count, "example")) passed, \(failed.count) failed.")
+            invocation.console.print(
+                "\(counted(outcomes.count - failed.count, "example")) passed, \(failed.count) failed."
+            )
             return failed.isEmpty ? .done : .foundProblems
         }
     )
@@ -171,119 +269,5 @@ extension CommandDeclaration {
             ("expects", .string(outcome.example.expects)), ("passed", .bool(outcome.faults.isEmpty)),
             ("faults", .array(outcome.faults.map { .string($0) })),
         ])
-    }
-}
-
-/// A scheme as text and as JSON.
-private struct SchemePage {
-    let scheme: Scheme
-
-    var summary: JSONOutput {
-        .object([
-            ("id", .string(scheme.reference.id.text)),
-            ("version", .int(scheme.reference.version)),
-            ("title", .string(scheme.title)),
-            ("hash", .string(scheme.reference.hash.hex)),
-        ])
-    }
-
-    var json: JSONOutput {
-        .object([
-            ("scheme", summary),
-            ("source", .string(scheme.source)),
-            (
-                "handoffs",
-                .array(
-                    scheme.handoffs.map {
-                        .object([
-                            ("name", .string($0.name.text)), ("from", .string($0.from.text)),
-                            ("to", .string($0.to.text)), ("lasts", .int($0.lasts)),
-                        ])
-                    }
-                )
-            ),
-            (
-                "signatures",
-                .array(
-                    scheme.signatures.map {
-                        .object([
-                            ("name", .string($0.name.text)), ("role", .string($0.role.text)),
-                            ("statement", .string($0.statement)),
-                        ])
-                    }
-                )
-            ),
-            (
-                "fields",
-                .array(
-                    scheme.fields.map {
-                        .object([
-                            ("path", .string(path(of: $0))), ("owner", .string($0.owner.text)),
-                            ("title", .string($0.title)), ("values", .string(values(of: $0))),
-                        ])
-                    }
-                )
-            ),
-            (
-                "rules",
-                .array(scheme.rules.map { .object([("name", .string($0.name.text)), ("says", .string($0.says))]) })
-            ),
-        ])
-    }
-
-    private func path(of field: Scheme.Field) -> String {
-        field.list.map { "\($0)/LINE/\(field.name)" } ?? field.name.text
-    }
-
-    private func values(of field: Scheme.Field) -> String {
-        let one: String =
-            switch field.type {
-            case .text(_, let maximum): "text of up to \(maximum) characters"
-            case .integer(let minimum, let maximum): "whole number \(minimum) to \(maximum)"
-            case .decimal(let units, _, _, _, _):
-                units.isEmpty ? "decimal" : "amount with \(units.joined(separator: ", ")), such as 7.5 \(units[0])"
-            case .boolean(let must): must.map { $0 ? "yes only" : "no only" } ?? "yes or no"
-            case .date: "day, such as 2026-11-30"
-            case .datetime: "moment with offset, such as 2026-11-30T06:12+01:00"
-            case .code(let list): codes(in: list)
-            case .identifier(let patterns, _): "identifier: \(patterns.map(\.name).joined(separator: ", "))"
-            case .entries(let fields): "entries of \(fields.map(\.field.name.text).joined(separator: ", "))"
-            }
-        return field.many.map { "\($0.lowerBound) to \($0.upperBound) of: \(one)" } ?? one
-    }
-
-    private func codes(in list: Name) -> String {
-        let codes = (scheme.codeLists[list]?.codes.keys.sorted() ?? [])
-        let shown = codes.count <= 16 ? codes.joined(separator: " ") : "\(codes.count) codes of the list “\(list)”"
-        return "code: \(shown)"
-    }
-
-    var text: String {
-        var lines = [
-            "\(scheme.title)", "\(scheme.reference.id), version \(scheme.reference.version)", scheme.source, "",
-            "Who hands to whom",
-        ]
-        for handoff in scheme.handoffs {
-            let after =
-                handoff.after.isEmpty ? "" : ", once signed by \(handoff.after.map(\.stage.text).joined(separator: ", "))"
-            lines.append("  \(handoff.from) ──▶ \(handoff.to)   \(handoff.title)\(after)")
-        }
-        lines += ["", "Who signs what"]
-        for signature in scheme.signatures {
-            lines.append("  \(signature.name): “\(signature.statement)”")
-        }
-        for role in scheme.roles {
-            lines += ["", "What the \(role.name) says"]
-            for field in scheme.fields where field.owner == role.name {
-                lines.append("  \(path(of: field))")
-                lines.append("      \(field.title): \(values(of: field))")
-            }
-        }
-        lines += ["", "What must hold"]
-        for rule in scheme.rules {
-            let when = rule.at.map(\.text).joined(separator: ", ")
-            lines.append("  when \(when) signs\(rule.warns ? " (warning only)" : ""): \(rule.says)")
-        }
-        return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -5,8 +5,15 @@ struct SchemeNode {
     let path: String
     let log: SchemeLog
 
-    func problem(_ code: SchemeProblem.Code, at member: String? = nil, _ message: String, _ remedy: String) {
-        log.add(SchemeProblem(code, file: file, path: place(of: member), message, remedy: remedy))
+    /// Notes a mistake; what to do about it is only thought of where there is room for one more.
+    func problem(
+        _ code: SchemeProblem.Code,
+        at member: String? = nil,
+        _ message: String,
+        _ remedy: @autoclosure () -> String
+    ) {
+        guard !log.isFull else { return }
+        log.add(SchemeProblem(code, file: file, path: place(of: member), message, remedy: remedy()))
     }
 
     private func place(of member: String?) -> String {
@@ -40,8 +47,9 @@ struct SchemeNode {
             problem(
                 .memberUnknown,
                 at: String(member.name.prefix(64)),
-                "expected no member of this name",
-                "take it away, or see whether you meant one of: \(members.joined(separator: ", "))"
+                "expected no member “\(member.name.prefix(64))” here",
+                // What is there already was not meant.
+                Spelling.remedy(for: member.name, among: members, meant: members.filter { json[$0] == nil })
             )
         }
         return true
@@ -51,7 +59,8 @@ struct SchemeNode {
         problem(.memberMissing, at: member, "expected \(expected), got nothing", "add “\(member)”")
     }
 
-    func invalid(_ member: String, _ expected: String, _ remedy: String = "correct the value") {
+    func invalid(_ member: String, _ expected: String, _ given: String? = nil) {
+        let remedy = given ?? "write \(expected)"
         problem(.memberInvalid, at: member, "expected \(expected), got \(SchemeNode.excerpt(json[member]))", remedy)
     }
 
@@ -96,7 +105,8 @@ struct SchemeNode {
             return value ?? range.lowerBound
         }
         guard let integer = json.integer, range.contains(integer) else {
-            invalid(member, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+            let remedy = json.text == nil ? nil : "write the number without quotes"
+            invalid(member, "a whole number from \(range.lowerBound) to \(range.upperBound)", remedy)
             return value ?? range.lowerBound
         }
         return integer
@@ -105,7 +115,7 @@ struct SchemeNode {
     func flag(_ member: String, or value: Bool = false) -> Bool {
         guard let json = json[member] else { return value }
         guard let flag = json.boolean else {
-            invalid(member, "true or false")
+            invalid(member, "true or false", "write true or false, without quotes")
             return value
         }
         return flag
@@ -165,7 +175,7 @@ struct SchemeNode {
     func decimal(_ member: String) -> DecimalNumber? {
         guard let value = json[member] else { return nil }
         guard let decimal = value.text.flatMap(DecimalNumber.init) else {
-            invalid(member, "a decimal as a text, such as \"0.5\"")
+            invalid(member, "a decimal as a text, such as \"0.5\"", "put the number in quotes, so that it is never rounded")
             return nil
         }
         return decimal
@@ -203,7 +213,8 @@ struct SchemeNode {
         guard let unit = given.first, given.count == 1 else {
             problem(
                 .memberInvalid,
-                "expected exactly one of \(units.map(\.rawValue).joined(separator: ", "))",
+                "expected exactly one of \(units.map(\.rawValue).joined(separator: ", ")), "
+                    + "got \(given.isEmpty ? "none" : given.map(\.rawValue).joined(separator: ", "))",
                 "say how long, such as {\"days\": 2}"
             )
             return nil

@@ -101,8 +101,10 @@ final class SchemeLog {
     static let most = 200
     private(set) var problems: [SchemeProblem] = []
 
+    var isFull: Bool { problems.count >= SchemeLog.most }
+
     func add(_ problem: SchemeProblem) {
-        guard problems.count < SchemeLog.most, !problems.contains(problem) else { return }
+        guard !isFull, !problems.contains(problem) else { return }
         problems.append(problem)
     }
 }

@@ -13,7 +13,7 @@ extension SchemeReader {
             isRole(owner, node, at: "owner")
             let maximum = node.integer("maximum", in: 1...500)
             let minimum = node.integer("minimum", in: 0...500, or: 0)
-            if minimum > maximum { node.invalid("minimum", "at most “maximum”, \(maximum)") }
+            if minimum > maximum, node.json["maximum"] != nil { node.invalid("minimum", "at most “maximum”, \(maximum)") }
             if fieldsByName[Scheme.FieldKey(list: nil, field: name)] != nil {
                 node.problem(
                     .nameTaken,
@@ -60,7 +60,9 @@ extension SchemeReader {
         if let child = node.member("many"), child.isObject(of: ["minimum", "maximum"]) {
             let minimum = child.integer("minimum", in: 0...500, or: 1)
             let maximum = child.integer("maximum", in: 1...500)
-            if minimum > maximum { child.invalid("minimum", "at most “maximum”, \(maximum)") }
+            if minimum > maximum, child.json["maximum"] != nil {
+                child.invalid("minimum", "at most “maximum”, \(maximum)")
+            }
             many = min(minimum, maximum)...maximum
         }
         if case .entries = valueType, many == nil { node.missing("many", "how many entries there can be") }
@@ -98,7 +100,9 @@ extension SchemeReader {
         case "text":
             let maximum = node.integer("maximumLength", in: 1...20_000)
             let minimum = node.integer("minimumLength", in: 0...20_000, or: 1)
-            if minimum > maximum { node.invalid("minimumLength", "at most “maximumLength”, \(maximum)") }
+            if minimum > maximum, node.json["maximumLength"] != nil {
+                node.invalid("minimumLength", "at most “maximumLength”, \(maximum)")
+            }
             return .text(minimum: min(minimum, maximum), maximum: maximum)
         case "integer":
             let greatest = 9_007_199_254_740_991
@@ -113,7 +117,8 @@ extension SchemeReader {
         case "code":
             guard let list = node.name("list", "the name of a code list") else { return nil }
             usedLists.insert(list)
-            if !declaredLists.contains(list) {
+            // Where only its name in “codeLists” is missing, the file says so, once.
+            if !declaredLists.contains(list), codeLists[list] == nil {
                 node.problem(
                     .codeListMissing,
                     at: "list",
@@ -137,12 +142,12 @@ extension SchemeReader {
             return .entries(fields)
         case "": return nil
         case let other:
-            let types = SchemeReader.typeMembers.keys.sorted().joined(separator: ", ")
+            let types = SchemeReader.typeMembers.keys.filter { !isEntry || $0 != "entries" }.sorted()
             node.problem(
                 .memberInvalid,
                 at: "type",
-                "expected one of \(types), got “\(other.prefix(40))”",
-                isEntry ? "an entry has no entries of its own" : "correct the type"
+                "expected a type of values, got “\(other.prefix(40))”",
+                Spelling.remedy(for: other, among: types)
             )
             return nil
         }
@@ -156,7 +161,7 @@ extension SchemeReader {
                     element.problem(
                         .memberInvalid,
                         "expected a unit, got \(SchemeNode.excerpt(element.json))",
-                        "there are \(Unit.all.map(\.symbol).joined(separator: ", "))"
+                        Spelling.remedy(for: element.json.text ?? "", among: Unit.all.map(\.symbol))
                     )
                     continue
                 }
@@ -202,7 +207,10 @@ extension SchemeReader {
                     .patternInvalid,
                     at: "pattern",
                     "\(error.message), at byte \(error.position)",
-                    "the patterns' page in docs/schemes.md has the whole language"
+                    """
+                    write sets such as [0-9] for \\d, and \\ before punctuation that stands for itself; \
+                    docs/schemes.md has the whole language
+                    """
                 )
             }
         }

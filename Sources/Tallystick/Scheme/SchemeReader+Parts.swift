@@ -100,7 +100,7 @@ extension SchemeReader {
                     .unknownField,
                     at: "covers",
                     "expected a field or lines, got “\(name)”",
-                    "name fields outside lines, or whole lines"
+                    Spelling.remedy(for: name.text, among: sealable(of: role).sorted().map(\.text))
                 )
             } else if let owner = field?.owner ?? group?.owner, owner != role {
                 node.problem(
@@ -132,7 +132,7 @@ extension SchemeReader {
                     .memberInvalid,
                     at: member,
                     "expected a role with custody, got “\(role)”",
-                    "take “custody”: false from the role, or hand to another"
+                    "take \"custody\": false from the role, or name another role"
                 )
             }
         }
@@ -174,7 +174,8 @@ extension SchemeReader {
         let kindText = node.text("kind")
         let kind = Scheme.LinkRule.Kind.allCases.first { sameBytes($0.rawValue, kindText) }
         if kind == nil, !kindText.isEmpty {
-            node.invalid("kind", "one of \(Scheme.LinkRule.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+            let kinds = Scheme.LinkRule.Kind.allCases.map(\.rawValue)
+            node.invalid("kind", "a kind of link", Spelling.remedy(for: kindText, among: kinds))
         }
         let roles = node.nameOrNames("role", "a role").filter { isRole($0, node, at: "role") }
         var conserves: FieldReference?
@@ -250,9 +251,10 @@ extension SchemeReader {
             guard node.isObject(of: ["calendar", "title", "source", "weekend", "from", "until", "holidays"]),
                 let name = node.name("calendar")
             else { continue }
-            let weekend = node.json["weekend"]?.elements?.compactMap(\.integer) ?? []
-            if weekend.contains(where: { !(1...7).contains($0) }) || Set(weekend).count > 6 {
-                node.invalid("weekend", "at most six numbers from 1 for Monday to 7 for Sunday")
+            let days = node.json["weekend"]?.elements
+            let weekend = days?.compactMap(\.integer) ?? []
+            if node.json["weekend"] != nil, days?.count != weekend.count || !weekend.allSatisfy((1...7).contains) || Set(weekend).count > 6 {
+                node.invalid("weekend", "an array of at most six numbers from 1 for Monday to 7 for Sunday")
             }
             let texts = node.json["holidays"]?.elements ?? []
             if texts.count > 2_000 {
@@ -304,7 +306,10 @@ extension SchemeReader {
                     .unknownField,
                     at: member,
                     "expected a field outside lines, got “\(reference)”",
-                    "name one of type date or datetime"
+                    Spelling.remedy(
+                        for: reference.field.text,
+                        among: fields.filter { $0.list == nil && $0.many == nil && $0.type.isTime }.map(\.name.text)
+                    )
                 )
                 continue
             }
@@ -312,8 +317,11 @@ extension SchemeReader {
                 node.problem(
                     .typeMismatch,
                     at: member,
-                    "expected a date or a datetime, got “\(reference)”",
-                    "name a field of type date or datetime"
+                    "expected a field of type date or datetime, got “\(reference)”",
+                    Spelling.remedy(
+                        for: reference.field.text,
+                        among: fields.filter { $0.list == nil && $0.many == nil && $0.type.isTime }.map(\.name.text)
+                    )
                 )
             }
         }
@@ -330,7 +338,11 @@ extension SchemeReader {
                 .unknownCalendar,
                 at: "calendar",
                 "expected a calendar, got “\(calendar)”",
-                "add it to “calendars”, or correct the name"
+                Spelling.remedy(
+                    for: calendar.text,
+                    among: calendars.map(\.name.text),
+                    else: "there are none: add it to “calendars”"
+                )
             )
         }
         if within?.unit == .workingDays, calendar == nil { node.missing("calendar", "the calendar of the working days") }

@@ -26,8 +26,11 @@ extension SchemeReader {
             root.problem(.noOpener, at: "roles", "expected a role with \"opens\": true", "say who begins a chain")
             return
         }
+        // What waits for a circle could be done once the circle is no more: only the circle is a mistake.
+        let cycles = self.cycles()
+        let circular = Set(cycles.flatMap { $0 })
         var reached = Set(roles.filter(\.opens).map(\.name))
-        var done: Set<Name> = []
+        var done = circular
         var isGrowing = true
         while isGrowing {
             let before = reached.count + done.count
@@ -41,6 +44,7 @@ extension SchemeReader {
             }
             isGrowing = reached.count + done.count > before
         }
+        report(cycles)
         report(unreached: reached, done)
         checkAdmissions()
     }
@@ -49,36 +53,51 @@ extension SchemeReader {
         guards.allSatisfy { $0.isOptional || done.contains($0.stage) }
     }
 
-    private func report(unreached reached: Set<Name>, _ done: Set<Name>) {
-        let cycles = self.cycles()
+    private func report(_ cycles: [[Name]]) {
         for cycle in cycles {
             root.problem(
                 .guardCycle,
-                at: "signatures",
-                "expected stages that do not wait for each other, got \(cycle.map(\.text).joined(separator: " → "))",
-                "take one “after” of these away"
+                at: cycle.first.map { place(ofStage: $0) } ?? "signatures",
+                "expected stages that do not wait for each other, got \(cycle.map(\.text).joined(separator: " after "))",
+                "take one of these out of an “after”"
             )
         }
-        let circular = Set(cycles.flatMap { $0 })
+    }
+
+    /// Where in the file the thing of this name is, of an array whose elements have their name under this member.
+    private func place(of name: Name, in array: String, under member: String) -> String {
+        let index = root.json[array]?.elements?.firstIndex { $0[member]?.text == name.text }
+        return index.map { "\(array)[\($0)]" } ?? array
+    }
+
+    private func place(ofStage name: Name) -> String {
+        signatureRoles[name] == nil
+            ? place(of: name, in: "handoffs", under: "handoff") : place(of: name, in: "signatures", under: "signature")
+    }
+
+    private func report(unreached reached: Set<Name>, _ done: Set<Name>) {
         for role in roles where !reached.contains(role.name) {
             root.problem(
                 .unreachableRole,
-                at: "roles",
+                at: place(of: role.name, in: "roles", under: "role"),
                 role.hasCustody
                     ? "expected a handoff that leads to “\(role.name)” and can be made"
                     : "expected a role that admits “\(role.name)”",
-                role.hasCustody ? "add a handoff to it, or take the role away" : "add it to a role's “admits”"
+                role.hasCustody
+                    ? "add a handoff to it, or take the role away"
+                    : "add “\(role.name)” to the “admits” of a role, or take the role away"
             )
         }
-        for stage in signatures.map(\.name) + handoffs.map(\.name) where !done.contains(stage) && !circular.contains(stage) {
+        for stage in signatures.map(\.name) + handoffs.map(\.name) where !done.contains(stage) {
+            // Of a role that nobody comes to have, that is said.
+            guard let role = actor(at: stage), reached.contains(role) else { continue }
             let lacking = (signatures.first { $0.name == stage }?.after ?? handoffs.first { $0.name == stage }?.after ?? [])
                 .filter { !$0.isOptional && !done.contains($0.stage) }.map(\.stage.text)
             root.problem(
                 .unreachableStage,
-                at: signatureRoles[stage] == nil ? "handoffs" : "signatures",
-                "expected “\(stage)” to be possible"
-                    + (lacking.isEmpty ? "; nobody comes to have its role" : "; it waits for \(lacking.joined(separator: ", "))"),
-                "see to what it waits for, or take it away"
+                at: place(ofStage: stage),
+                "expected “\(stage)” to be possible; it waits for \(lacking.joined(separator: ", ")), which can never be done",
+                "take that out of its “after”, or see to it that it can be done"
             )
         }
     }

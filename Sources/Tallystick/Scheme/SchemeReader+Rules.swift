@@ -14,8 +14,9 @@ extension SchemeReader {
         guard demands.count == 1 else {
             node.problem(
                 .memberInvalid,
-                "expected exactly one of require, forbid and that",
-                "say what has to be so once “when” holds"
+                "expected exactly one of require, forbid and that, "
+                    + "got \(demands.isEmpty ? "none" : demands.joined(separator: ", "))",
+                demands.isEmpty ? "say what has to be so" : "write a rule for each"
             )
             return nil
         }
@@ -25,7 +26,10 @@ extension SchemeReader {
             demand = .that(condition)
         } else {
             let references = node.member(demands[0])?.elements().compactMap { reference($0, each: each) } ?? []
-            if references.isEmpty { node.invalid(demands[0], "at least one field") }
+            if node.json[demands[0]]?.elements?.isEmpty == true {
+                node.invalid(demands[0], "at least one field", "name the fields")
+            }
+            guard !references.isEmpty else { return nil }
             demand = demands[0] == "require" ? .require(references) : .forbid(references)
         }
         let rule = Scheme.Rule(
@@ -52,12 +56,11 @@ extension SchemeReader {
 
     func isLines(_ name: Name, _ node: SchemeNode, at member: String) -> Bool {
         if lines.contains(where: { $0.name == name }) { return true }
-        let all = lines.map(\.name.text).joined(separator: ", ")
         node.problem(
             .unknownLines,
             at: member,
             "expected lines, got “\(name)”",
-            all.isEmpty ? "the scheme has none" : "there are \(all)"
+            Spelling.remedy(for: name.text, among: lines.map(\.name.text), else: "the scheme has none")
         )
         return false
     }
@@ -128,13 +131,11 @@ extension SchemeReader {
 
     private func isKnown(_ reference: FieldReference, _ node: SchemeNode) -> Bool {
         if fieldsByName[Scheme.FieldKey(list: reference.list, field: reference.field)] != nil { return true }
-        let near = fields.filter { $0.list == reference.list }.map(\.name.text)
         let place = reference.list.map { "of the lines “\($0)”" } ?? "outside lines"
-        let names = near.prefix(40).joined(separator: ", ")
         node.problem(
             .unknownField,
             "expected a field \(place), got “\(reference.field)”",
-            near.isEmpty ? "there are none" : "there are \(names)\(near.count > 40 ? "…" : "")"
+            Spelling.remedy(for: reference.field.text, among: fields.filter { $0.list == reference.list }.map(\.name.text))
         )
         return false
     }
@@ -208,7 +209,7 @@ extension SchemeReader {
                     .unknownStage,
                     at: "signed",
                     "expected a signature, got “\(name)”",
-                    "there are \(signatureRoles.keys.sorted().map(\.text).joined(separator: ", "))"
+                    Spelling.remedy(for: name.text, among: signatureRoles.keys.sorted().map(\.text))
                 )
                 return nil
             }
@@ -216,11 +217,12 @@ extension SchemeReader {
         }
         let given = SchemeReader.operators.filter { node.json[$0] != nil }
         guard node.json["field"] != nil, !given.isEmpty else {
-            let all = (["field with one of"] + SchemeReader.operators).joined(separator: " ")
+            let names = members.prefix(8).map { "“\($0.name.prefix(40))”" }.joined(separator: ", ")
             node.problem(
                 .memberInvalid,
-                "expected \(all); or some, every, signed, all, any, not",
-                "got the members \(members.prefix(8).map { String($0.name.prefix(40)) }.joined(separator: ", "))"
+                "expected a condition, got \(members.isEmpty ? "an object without members" : "the members \(names)")",
+                "write {\"field\": …} with one of \(SchemeReader.operators.joined(separator: ", ")); "
+                    + "or some, every, signed, all, any or not"
             )
             return nil
         }
@@ -234,7 +236,7 @@ extension SchemeReader {
         let hasFlag = node.json["flag"] != nil
         let given = SchemeReader.operators.filter { node.json[$0] != nil && !(hasFlag && $0 == "is") }
         guard given.count == 1, node.isObject(of: ["field"] + given + (hasFlag ? ["is"] : [])) else {
-            node.problem(.memberInvalid, "expected one comparison, got \(given.joined(separator: ", "))", "write two conditions")
+            node.problem(.memberInvalid, "expected one comparison, got \(given.joined(separator: ", "))", "write a condition for each, in {\"all\": […]}")
             return nil
         }
         switch given[0] {
@@ -246,8 +248,12 @@ extension SchemeReader {
                 return nil
             }
             if !patterns.contains(where: { sameBytes($0.name, form) }) {
-                let names = patterns.map { "“\($0.name)”" }.joined(separator: ", ")
-                node.problem(.unknownCode, at: "form", "expected a pattern's name, got “\(form)”", "there are \(names)")
+                node.problem(
+                    .unknownCode,
+                    at: "form",
+                    "expected the name of a pattern of “\(reference)”, got “\(form)”",
+                    Spelling.remedy(for: form, among: patterns.map(\.name))
+                )
             }
             return .form(reference, form)
         case "present": return .present(reference, node.flag("present"))
@@ -281,7 +287,11 @@ extension SchemeReader {
                 .unknownCode,
                 at: "flag",
                 "expected a flag that a code of “\(list)” has, got “\(flag)”",
-                "correct the flag, or set it in codes/\(list).json"
+                Spelling.remedy(
+                    for: flag,
+                    among: Set(codes.values.flatMap(\.flags)).sorted(),
+                    else: "no code has one: set it in codes/\(list).json"
+                )
             )
         }
         return .flag(reference, flag, node.flag("is", or: true))
@@ -304,13 +314,36 @@ extension SchemeReader {
         }
         let values = field.many == nil ? [value] : value.elements ?? []
         guard !values.isEmpty, values.allSatisfy(fits) else {
+            let expected = SchemeReader.example(of: field.type)
+            func remedy() -> String {
+                if field.many != nil, value.elements == nil { return "write the whole list in square brackets, or ask for a flag" }
+                guard case .code(let list) = field.type, let codes = codeLists[list]?.codes else { return "write \(expected)" }
+                return Spelling.remedy(for: (values.first { !fits($0) } ?? value).text ?? "", among: codes.keys.sorted())
+            }
             node.problem(
                 .typeMismatch,
                 at: member,
-                "expected a value that “\(reference)” can have, got \(SchemeNode.excerpt(value))",
-                field.many == nil ? "correct the value" : "write the whole list, or ask for a flag"
+                "expected \(field.many == nil ? expected : "an array with \(expected)"), as “\(reference)” takes it, "
+                    + "got \(SchemeNode.excerpt(value))",
+                remedy()
             )
             return
+        }
+    }
+
+    /// How a value of a type is written.
+    private static func example(of type: ValueType) -> String {
+        switch type {
+        case .text, .identifier: "a text"
+        case .integer: "a whole number without quotes"
+        case .boolean: "true or false"
+        case .date: "a day such as \"2026-11-30\""
+        case .datetime: "a moment such as \"2026-11-30T09:00:00.000Z\""
+        case .decimal(let units, _, _, _, _):
+            units.first.map { "an amount such as {\"amount\": \"12.5\", \"unit\": \"\($0)\"}" }
+                ?? "a decimal as a text, such as \"12.5\""
+        case .code(let list): "a code of the list “\(list)”"
+        case .entries: "an entry as an object"
         }
     }
 
@@ -325,8 +358,8 @@ extension SchemeReader {
             node.problem(
                 .typeMismatch,
                 at: "field",
-                "expected a number, an amount, a date or a datetime, got “\(reference)”",
-                "name another field"
+                "expected a field with a number, an amount, a day or a time, got “\(reference)”",
+                "name another field, or compare with is, isNot or in"
             )
             return nil
         }
@@ -394,7 +427,7 @@ extension SchemeReader {
                 "name a decimal or a whole number"
             )
         }
-        if hasUnits(declared) != hasUnits(received) {
+        if isAmount(declared), isAmount(received), hasUnits(declared) != hasUnits(received) {
             node.problem(
                 .typeMismatch,
                 at: "received",
@@ -457,7 +490,7 @@ extension SchemeReader {
             return nil
         }
         let references = parts.elements().compactMap { reference($0, each: each) }
-        if references.isEmpty { node.invalid("parts", "at least one field") }
+        if parts.json.elements?.isEmpty == true { node.invalid("parts", "at least one field", "name the fields") }
         for reference in [whole] + references where !isAmount(reference) {
             node.problem(.amountsMissing, "expected an amount, got “\(reference)”", "name a decimal or a whole number")
         }

@@ -188,7 +188,9 @@ struct SchemeReader {
         deadlines = root.objects("deadlines", most: 100).compactMap { deadline($0) }
         checkNames()
         checkReach()
-        for name in declaredLists.subtracting(usedLists).sorted() {
+        let files = Set(listMembers.compactMap { SchemeNode.name($0.name) })
+        // One that has no file has been noted.
+        for name in declaredLists.subtracting(usedLists).intersection(files).sorted() {
             root.problem(
                 .codeListUnused,
                 at: "codeLists",
@@ -261,7 +263,11 @@ struct SchemeReader {
             var flags: Set<String> = []
             for fact in own where !["title", "from", "until"].contains(where: { sameBytes($0, fact.name) }) {
                 guard let isSet = fact.value.boolean, SchemeNode.name(fact.name) != nil else {
-                    facts.invalid(String(fact.name.prefix(64)), "a flag: a name that is true or false")
+                    facts.invalid(
+                        String(fact.name.prefix(64)),
+                        "title, from, until, or a flag: a name that is true or false",
+                        "write true, or take it away"
+                    )
                     continue
                 }
                 if isSet { flags.insert(fact.name) }
@@ -286,7 +292,7 @@ struct SchemeReader {
             .unknownRole,
             at: member,
             "expected a role, got “\(name)”",
-            "there are \(roleNames.sorted().map(\.text).joined(separator: ", "))"
+            Spelling.remedy(for: name.text, among: roleNames.sorted().map(\.text))
         )
         return false
     }
@@ -302,13 +308,16 @@ struct SchemeReader {
             .unknownStage,
             at: member,
             "expected a signature or a handoff, got “\(name)”",
-            "there are \(all.joined(separator: ", "))"
+            Spelling.remedy(for: name.text, among: all)
         )
         return false
     }
 
     func stages(_ member: String, of node: SchemeNode, isRequired: Bool = false) -> [Name] {
         if isRequired, node.json[member] == nil { node.missing(member, "an array of signatures and handoffs") }
+        if isRequired, node.json[member]?.elements?.isEmpty == true {
+            node.invalid(member, "at least one signature or handoff", "name the stages at which it is judged")
+        }
         return node.names(member, "the name of a signature or a handoff").filter { isStage($0, node, at: member) }
     }
 
