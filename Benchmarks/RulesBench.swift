@@ -42,7 +42,11 @@ enum RulesBench {
                 all.append(time)
             }
         }
-        Figures.line("an event of a whole journey (\(arrivals.count) events), mean", all.reduce(0, +) / Double(all.count) * 1e6, "µs")
+        Figures.line(
+            "an event of a whole journey (\(arrivals.count) events), mean",
+            all.reduce(0, +) / Double(all.count) * 1e6,
+            "µs"
+        )
         Figures.line("the median event", Figures.median(all) * 1e6, "µs")
         for (type, values) in times.sorted(by: { $0.key < $1.key }) {
             Figures.line("  \(type)", Figures.median(values) * 1e6, "µs")
@@ -62,7 +66,9 @@ enum RulesBench {
             base.append(time)
             Figures.line("set 3 values at the end of a chain of \(length) events", time * 1e6, "µs")
         }
-        if let least = base.min(), let most = base.max() { Figures.line("longest against shortest", most / least, "times") }
+        if let least = base.min(), let most = base.max() {
+            Figures.line("longest against shortest", most / least, "times")
+        }
         let ledger = try chain(of: 10, from: opening, context)
         for rows in [1, 10, 50] {
             let event = try set(after: ledger.state, from: opening, rows: rows)
@@ -80,7 +86,9 @@ enum RulesBench {
         _ = ledger.receive(opening, in: context)
         while ledger.state.lastSeq(of: opening.event.device) < length {
             let event = try set(after: ledger.state, from: opening, rows: 1)
-            guard ledger.receive(event, in: context).first?.verdict.outcome == .accepted else { throw Workload.Missing() }
+            guard ledger.receive(event, in: context).first?.verdict.outcome == .accepted else {
+                throw Workload.Missing()
+            }
         }
         return ledger
     }
@@ -90,7 +98,8 @@ enum RulesBench {
         var changes: [EventContent.FieldChange] = []
         for row in 1...rows {
             for (field, value) in [
-                ("description", JSON.string("Waste oil, load \(seq)")), ("quantity", .members([("amount", .string("\(seq % 900 + 1)")), ("unit", .string("kg"))])),
+                ("description", JSON.string("Waste oil, load \(seq)")),
+                ("quantity", .members([("amount", .string("\(seq % 900 + 1)")), ("unit", .string("kg"))])),
                 ("process", .string("Machine shop \(seq)")),
             ] {
                 let text = field == "process" ? "process" : "wasteItems/\(row)/\(field)"

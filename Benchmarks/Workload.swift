@@ -12,7 +12,8 @@ struct Workload {
 
     init() throws {
         let id = "uk-waste-transfer-note"
-        guard let file = ShippedSchemes.files.first(where: { sameBytes($0.id, id) }), let start = Timestamp("2026-11-30T06:00:00.000Z"),
+        guard let file = ShippedSchemes.files.first(where: { sameBytes($0.id, id) }),
+            let start = Timestamp("2026-11-30T06:00:00.000Z"),
             let producer = Name("producer")
         else { throw Missing() }
         scheme = try file.read()

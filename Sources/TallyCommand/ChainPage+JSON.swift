@@ -272,7 +272,7 @@ extension ChainPage {
             ("role", .string(deadline.role.text)), ("says", .string(deadline.says)),
             ("start", .string(deadline.start.description)), ("due", .optional(deadline.due?.description)),
             ("certain", .bool(deadline.isCertain)), ("met", .optional(deadline.met?.description)),
-            ("overdue", .bool(deadline.isOverdue)),
+            ("overdue", .bool(deadline.isOverdue)), ("late", .bool(deadline.wasLate)),
         ])
     }
 

@@ -163,9 +163,7 @@ extension ChainPage {
                 switch (deadline.met, deadline.isOverdue) {
                 case (nil, true): ", " + console.styled("OVERDUE", .error, on: .output)
                 case (nil, false): ", not done yet"
-                case (let met?, true):
-                    ", " + console.styled("OVERDUE: ", .error, on: .output) + "done \(Moment.text(met))"
-                case (let met?, false): ", done \(Moment.text(met))"
+                case (let met?, _): ", done \(Moment.text(met))\(deadline.wasLate ? ", too late" : "")"
                 }
             console.print("  \(Console.plain(deadline.title)) (\(deadline.role)): \(due)\(doubt)\(standing)")
             if deadline.met == nil { console.print("    \(Console.plain(deadline.says))") }

@@ -189,7 +189,7 @@ extension Projections {
     private static let viewDefinitions = """
         CREATE VIEW overdue AS
             SELECT chain, deadline, role, party, started, due, certain, met FROM deadlines
-            WHERE due < coalesce(met, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+            WHERE met IS NULL AND due < strftime('%Y-%m-%dT%H:%M:%fZ', 'now');
         CREATE VIEW discrepancies AS
             SELECT chain, event, code, subject, detail, role, party, at FROM warnings
             WHERE code IN ('discrepancy', 'amounts-differ');

@@ -92,7 +92,9 @@ extension SchemeExamples {
         let expected = then["verdict"]?.text ?? ""
         var faults: [String] = []
         if !sameBytes(verdict.outcome.rawValue, expected) {
-            let got = [verdict.outcome.rawValue] + SchemeExamples.words(verdict.reasons) + SchemeExamples.words(verdict.awaits)
+            let got =
+                [verdict.outcome.rawValue] + SchemeExamples.words(verdict.reasons)
+                + SchemeExamples.words(verdict.awaits)
             faults.append("expected \(expected), got \(got.joined(separator: ", "))")
         }
         faults += SchemeExamples.differences("reasons", verdict.reasons, then["reasons"])
@@ -108,7 +110,8 @@ extension SchemeExamples {
             let match = left.firstIndex { $0 == text } ?? left.firstIndex { $0.hasPrefix(text + " ") }
             if let match { left.remove(at: match) } else { missing.append(text) }
         }
-        return missing.map { "\(kind): expected “\($0)”, which is not there" } + left.map { "\(kind): got “\($0)” besides" }
+        return missing.map { "\(kind): expected “\($0)”, which is not there" }
+            + left.map { "\(kind): got “\($0)” besides" }
     }
 }
 
@@ -312,12 +315,14 @@ struct ExampleRun {
 
     /// What belongs to a step beside what is said.
     static let details = [
-        "at", "received", "late", "unseen", "why", "party", "hours", "chain", "amounts", "for", "paper", "paperAt", "lasts",
+        "at", "received", "late", "unseen", "why", "party", "hours", "chain", "amounts", "for", "paper", "paperAt",
+        "lasts",
         "to",
     ]
 
     static let verbs = [
-        "open", "set", "sign", "note", "offer", "accept", "decline", "withdraw", "admit", "delegate", "correct", "approve",
+        "open", "set", "sign", "note", "offer", "accept", "decline", "withdraw", "admit", "delegate", "correct",
+        "approve",
         "refuse", "link", "cancel", "close",
     ]
 
@@ -351,7 +356,8 @@ struct ExampleRun {
         case "offer": return .handoffOffered(try offer(name(), step, speaker, parents, state, place))
         case "accept": return .handoffAccepted(try half(named: name(), state, place))
         case "decline": return .handoffDeclined(try half(named: nil, state, place), why: try text())
-        case "withdraw": return .handoffWithdrawn(offer: try half(named: nil, state, place).statement.offer, why: try text())
+        case "withdraw":
+            return .handoffWithdrawn(offer: try half(named: nil, state, place).statement.offer, why: try text())
         case "admit": return .partyAdmitted(party: try party(step, place), role: try name())
         case "delegate":
             let names = (value.elements ?? []).compactMap { $0.text.flatMap { Name($0) } }
@@ -365,7 +371,8 @@ struct ExampleRun {
         case "refuse": return .correctionRefused(try correction(state, place), why: try text())
         case "link":
             let label = step["chain"]?.text ?? ""
-            guard let other = UniqueID(milliseconds: clock.milliseconds, random: ExampleRun.bytes("chain/\(label)", 10)),
+            guard
+                let other = UniqueID(milliseconds: clock.milliseconds, random: ExampleRun.bytes("chain/\(label)", 10)),
                 !label.isEmpty
             else { throw ExampleError("\(place): expected “chain”, a name for the other chain") }
             let chain = sameBytes(label, "itself") ? state.chain : other

@@ -72,7 +72,13 @@ private struct ExampleReader {
         do {
             root = try JSON.parse(text)
         } catch {
-            fail(.notJSON, file, "", error.description, "write strict JSON: no comments, no trailing commas, no doubled names")
+            fail(
+                .notJSON,
+                file,
+                "",
+                error.description,
+                "write strict JSON: no comments, no trailing commas, no doubled names"
+            )
             return
         }
         check(root, of: ["topic", "title", "backgrounds", "examples"], file, "")
@@ -80,7 +86,13 @@ private struct ExampleReader {
             fail(.memberInvalid, file, member, "expected a text", "write it in quotes")
         }
         if let backgrounds = root["backgrounds"], backgrounds.members == nil {
-            fail(.memberInvalid, file, "backgrounds", "expected an object of steps by name", "write it in curly brackets")
+            fail(
+                .memberInvalid,
+                file,
+                "backgrounds",
+                "expected an object of steps by name",
+                "write it in curly brackets"
+            )
         }
         for member in root["backgrounds"]?.members ?? [] {
             let path = "backgrounds.\(member.name)"
@@ -200,7 +212,13 @@ private struct ExampleReader {
             let members = ["overdue", "due", "discrepancies", "contested", "gaps", "duty", "keep"]
             check(then, of: members, file, "\(path).then")
             if then.members?.isEmpty != false {
-                fail(.memberInvalid, file, "\(path).then", "expected something to look for", "there are \(members.joined(separator: ", "))")
+                fail(
+                    .memberInvalid,
+                    file,
+                    "\(path).then",
+                    "expected something to look for",
+                    "there are \(members.joined(separator: ", "))"
+                )
             }
             question = .look(on)
         } else {

@@ -15,7 +15,7 @@ extension CommandDeclaration {
             """,
         section: Tally.field,
         options: [
-            OptionDeclaration(flag: "overdue", help: "only chains that have missed a deadline"),
+            OptionDeclaration(flag: "overdue", help: "only chains in which something is overdue"),
             OptionDeclaration(flag: "discrepancies", help: "only chains in which quantities differ"),
             OptionDeclaration(
                 flag: "contested",

@@ -7,15 +7,24 @@ extension Deciding {
     mutating func checkLate(_ scheme: Scheme) {
         guard let late = event.late else { return }
         guard let rule = scheme.lateEntry, rule.roles.contains(event.role) else {
-            refuse(.lateNotAllowed, event.role.text, "the scheme does not let the \(event.role) enter things afterwards")
+            refuse(
+                .lateNotAllowed,
+                event.role.text,
+                "the scheme does not let the \(event.role) enter things afterwards"
+            )
             return
         }
         if late.at.milliseconds > event.at.milliseconds {
             refuse(.lateNotAllowed, late.at.description, "the original time is after the event's own, \(event.at)")
         } else if let longest = rule.longest,
-            event.at.milliseconds - late.at.milliseconds > Int64(longest.count) * (longest.unit == .hours ? 1 : 24) * 3_600_000
+            event.at.milliseconds - late.at.milliseconds > Int64(longest.count) * (longest.unit == .hours ? 1 : 24)
+                * 3_600_000
         {
-            refuse(.lateNotAllowed, late.at.description, "it is more than \(longest.count) \(longest.unit.rawValue) ago")
+            refuse(
+                .lateNotAllowed,
+                late.at.description,
+                "it is more than \(longest.count) \(longest.unit.rawValue) ago"
+            )
         } else {
             warnings.append(Reason(.lateEntry, late.at.description, late.why))
         }
@@ -54,7 +63,9 @@ extension Deciding {
             refuse(.linkInvalid, link.link.text, "the scheme does not let the \(event.role) make it")
             return
         }
-        if link.chain == state.chain { refuse(.linkInvalid, link.link.text, "a chain does not hang together with itself") }
+        if link.chain == state.chain {
+            refuse(.linkInvalid, link.link.text, "a chain does not hang together with itself")
+        }
         if state.links.contains(where: { $0.link.link == link.link && $0.link.chain == link.chain }) {
             refuse(.linkInvalid, link.link.text, "it was made before")
         }
@@ -85,13 +96,15 @@ extension Deciding {
             refuse(.fieldInvalid, path, fault)
             return
         }
-        guard let whole = state.latestLeg(of: field.owner).flatMap({ state.slot(amount.path, on: $0.event) })?.value else {
+        guard let whole = state.latestLeg(of: field.owner).flatMap({ state.slot(amount.path, on: $0.event) })?.value
+        else {
             // A device that took the load by code alone does not know the whole; the server does.
             if !isProvisional { refuse(.linkInvalid, rule.name.text, "the chain has no value at \(path)") }
             return
         }
         let given = state.amounts(of: rule.name, at: amount.path) + [value]
-        guard let sum = Total(given), let total = Total([whole]), sum.kind == total.kind, sum.scaled <= total.scaled else {
+        guard let sum = Total(given), let total = Total([whole]), sum.kind == total.kind, sum.scaled <= total.scaled
+        else {
             let got = Total(given)?.text ?? "amounts that cannot be added"
             refuse(.amountsDiffer, rule.name.text, "\(path) is \(Scheme.text(of: whole)) in all, the links take \(got)")
             return
@@ -107,11 +120,13 @@ extension Deciding {
         let detail = "event \(ending.event) ended it"
         switch event.content {
         case .handoffAccepted, .chainCancelled, .chainClosed: refuse(.chainClosed, state.chain.description, detail)
-        case .noteAdded, .correctionProposed, .correctionApproved, .correctionRefused, .handoffAcknowledged, .chainOpened,
+        case .noteAdded, .correctionProposed, .correctionApproved, .correctionRefused, .handoffAcknowledged,
+            .chainOpened,
             .unknown:
             break
         case .chainLinked(let link) where state.scheme?.link(link.link)?.conserves == nil: break
-        case .fieldsSet(let changes) where changes.allSatisfy({ state.scheme?.field($0.path)?.isSealable == false }): break
+        case .fieldsSet(let changes) where changes.allSatisfy({ state.scheme?.field($0.path)?.isSealable == false }):
+            break
         case .fieldsSet, .signed, .handoffOffered, .handoffWithdrawn, .handoffDeclined, .partyAdmitted,
             .signatureDelegated, .chainLinked:
             if clock.sees(ending.device, ending.seq) { refuse(.chainClosed, state.chain.description, detail) }
@@ -137,7 +152,9 @@ extension Deciding {
             )
             return
         }
-        if state.currentLeg?.event != leg.event { refuse(.notTheHolder, event.role.text, "only the holder closes a chain") }
+        if state.currentLeg?.event != leg.event {
+            refuse(.notTheHolder, event.role.text, "only the holder closes a chain")
+        }
         if rule.needsReason, why.isEmpty { refuse(.outcomeInvalid, outcome.text, "it needs a reason: say why") }
         checkEarlier(rule.after, role: event.role, leg: leg, scheme: scheme)
         checkOffersAreClosed(leg)

@@ -148,7 +148,12 @@ public struct Reason: Sendable, Equatable {
     /// Reads a reason, or nil if the JSON is none.
     public init?(_ json: JSON) {
         guard let code = json["code"]?.text else { return nil }
-        self.init(ReasonCode(code), json["subject"]?.text, json["detail"]?.text, rule: json["rule"]?.text.flatMap(Name.init))
+        self.init(
+            ReasonCode(code),
+            json["subject"]?.text,
+            json["detail"]?.text,
+            rule: json["rule"]?.text.flatMap(Name.init)
+        )
     }
 }
 

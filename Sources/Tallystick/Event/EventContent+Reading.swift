@@ -54,7 +54,8 @@ extension EventContent {
             let reply = try reader.take("reply") { Hex.decode($0).flatMap { HandoffReply(bytes: $0) } }
             try reader.finish()
             self = .handoffAcknowledged(reply)
-        case "party.admitted", "signature.delegated", "correction.proposed", "correction.approved", "correction.refused",
+        case "party.admitted", "signature.delegated", "correction.proposed", "correction.approved",
+            "correction.refused",
             "chain.linked", "chain.cancelled", "chain.closed":
             try self.init(laterType: type, body: body)
         default: self = .unknown(type: type, version: version, body: body)

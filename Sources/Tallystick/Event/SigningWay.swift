@@ -86,7 +86,9 @@ public struct LateEntry: Sendable, Equatable {
         at = try reader.take("at", Timestamp.init(_:))
         let paper = reader.takeOptional("paper")
         self.paper = paper?.text.flatMap { Digest(hex: $0) }
-        guard (paper == nil) == (self.paper == nil) else { throw .malformed("paper", "a hash of 64 hexadecimal digits") }
+        guard (paper == nil) == (self.paper == nil) else {
+            throw .malformed("paper", "a hash of 64 hexadecimal digits")
+        }
         why = try reader.takeSentence("why", mayBeEmpty: false)
         try reader.finish()
     }

@@ -57,7 +57,8 @@ struct Judgement {
         var errors: [Reason] = []
         var warnings: [Reason] = []
         if let covers = scheme.signature(stage)?.covers {
-            for group in scheme.lines where group.owner == role && group.minimum > 0 && covers.names.contains(group.name) {
+            for group in scheme.lines
+            where group.owner == role && group.minimum > 0 && covers.names.contains(group.name) {
                 if rows[group.name, default: [:]].count < group.minimum {
                     let detail = "expected \(group.minimum) or more of “\(group.title)”"
                     errors.append(Reason(.missingField, group.name.text, detail))
@@ -301,7 +302,9 @@ extension Scheme {
         var owners: [Name: Set<Name>] = [:]
         func add(_ references: [FieldReference], at stages: [Name]) {
             for reference in references {
-                guard let owner = fields[FieldKey(list: reference.list, field: reference.field)]?.owner else { continue }
+                guard let owner = fields[FieldKey(list: reference.list, field: reference.field)]?.owner else {
+                    continue
+                }
                 for stage in stages { owners[stage, default: []].insert(owner) }
             }
         }

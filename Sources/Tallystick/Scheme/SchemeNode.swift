@@ -175,7 +175,11 @@ struct SchemeNode {
     func decimal(_ member: String) -> DecimalNumber? {
         guard let value = json[member] else { return nil }
         guard let decimal = value.text.flatMap(DecimalNumber.init) else {
-            invalid(member, "a decimal as a text, such as \"0.5\"", "put the number in quotes, so that it is never rounded")
+            invalid(
+                member,
+                "a decimal as a text, such as \"0.5\"",
+                "put the number in quotes, so that it is never rounded"
+            )
             return nil
         }
         return decimal
@@ -202,7 +206,11 @@ struct SchemeNode {
         }
         let nodes = node.elements()
         if nodes.count > most {
-            node.problem(.tooMany, "expected at most \(most), got \(nodes.count)", "divide the scheme, or take some away")
+            node.problem(
+                .tooMany,
+                "expected at most \(most), got \(nodes.count)",
+                "divide the scheme, or take some away"
+            )
         }
         return Array(nodes.prefix(most))
     }

@@ -13,7 +13,9 @@ extension SchemeReader {
             isRole(owner, node, at: "owner")
             let maximum = node.integer("maximum", in: 1...500)
             let minimum = node.integer("minimum", in: 0...500, or: 0)
-            if minimum > maximum, node.json["maximum"] != nil { node.invalid("minimum", "at most “maximum”, \(maximum)") }
+            if minimum > maximum, node.json["maximum"] != nil {
+                node.invalid("minimum", "at most “maximum”, \(maximum)")
+            }
             if fieldsByName[Scheme.FieldKey(list: nil, field: name)] != nil {
                 node.problem(
                     .nameTaken,
@@ -135,7 +137,12 @@ extension SchemeReader {
                     let field = field(inner, list: nil, owner: owner, isEntry: true)
                 else { continue }
                 if fields.contains(where: { $0.field.name == field.name }) {
-                    inner.problem(.nameTaken, at: "field", "expected “\(field.name)” once, got it twice", "take one away")
+                    inner.problem(
+                        .nameTaken,
+                        at: "field",
+                        "expected “\(field.name)” once, got it twice",
+                        "take one away"
+                    )
                 }
                 fields.append(ValueType.EntryField(field: field, isRequired: inner.flag("required")))
             }
@@ -167,7 +174,9 @@ extension SchemeReader {
                 }
                 units.append(text)
             }
-            if units.isEmpty { child.problem(.memberInvalid, "expected at least one unit", "name one, or take “units” away") }
+            if units.isEmpty {
+                child.problem(.memberInvalid, "expected at least one unit", "name one, or take “units” away")
+            }
         }
         let (above, minimum, maximum) = (node.decimal("above"), node.decimal("minimum"), node.decimal("maximum"))
         let kinds = Set(units.compactMap { Unit.of($0)?.kind })
@@ -193,8 +202,7 @@ extension SchemeReader {
         let nodes = node.objects("patterns", most: 50, isRequired: true)
         if nodes.isEmpty, node.json["patterns"] != nil { node.invalid("patterns", "at least one pattern") }
         var states = 0
-        for child in nodes {
-            guard child.isObject(of: ["name", "pattern"]) else { continue }
+        for child in nodes where child.isObject(of: ["name", "pattern"]) {
             let name = child.text("name")
             let text = child.text("pattern")
             guard !text.isEmpty else { continue }

@@ -137,7 +137,12 @@ extension SchemeReader {
             }
         }
         if from == to, let role = roles.first(where: { $0.name == from }), !role.repeats {
-            node.problem(.memberInvalid, at: "to", "expected a role that repeats, got “\(to)”", "give it \"repeats\": true")
+            node.problem(
+                .memberInvalid,
+                at: "to",
+                "expected a role that repeats, got “\(to)”",
+                "give it \"repeats\": true"
+            )
         }
         let longest = node.integer("longest", in: 60...86_400, or: 86_400)
         let lasts = node.integer("lasts", in: 60...86_400, or: min(900, longest))
@@ -190,7 +195,9 @@ extension SchemeReader {
                 )
             }
         }
-        if node.json["due"] != nil, node.json["conserves"] == nil { node.missing("conserves", "the amounts that go on") }
+        if node.json["due"] != nil, node.json["conserves"] == nil {
+            node.missing("conserves", "the amounts that go on")
+        }
         guard let kind else { return nil }
         return Scheme.LinkRule(
             name: name,
@@ -253,7 +260,9 @@ extension SchemeReader {
             else { continue }
             let days = node.json["weekend"]?.elements
             let weekend = days?.compactMap(\.integer) ?? []
-            if node.json["weekend"] != nil, days?.count != weekend.count || !weekend.allSatisfy((1...7).contains) || Set(weekend).count > 6 {
+            if node.json["weekend"] != nil,
+                days?.count != weekend.count || !weekend.allSatisfy((1...7).contains) || Set(weekend).count > 6
+            {
                 node.invalid("weekend", "an array of at most six numbers from 1 for Monday to 7 for Sunday")
             }
             let texts = node.json["holidays"]?.elements ?? []
@@ -345,7 +354,9 @@ extension SchemeReader {
                 )
             )
         }
-        if within?.unit == .workingDays, calendar == nil { node.missing("calendar", "the calendar of the working days") }
+        if within?.unit == .workingDays, calendar == nil {
+            node.missing("calendar", "the calendar of the working days")
+        }
         let when = node.member("when").flatMap { condition($0, each: nil, isInside: false, depth: 0) }
         let (title, zone, says) = (node.text("title"), node.text("zone"), node.text("says"))
         guard let role, let from, let until, let within else { return nil }

@@ -91,7 +91,8 @@ extension SchemeReader {
         for stage in signatures.map(\.name) + handoffs.map(\.name) where !done.contains(stage) {
             // Of a role that nobody comes to have, that is said.
             guard let role = actor(at: stage), reached.contains(role) else { continue }
-            let lacking = (signatures.first { $0.name == stage }?.after ?? handoffs.first { $0.name == stage }?.after ?? [])
+            let lacking =
+                (signatures.first { $0.name == stage }?.after ?? handoffs.first { $0.name == stage }?.after ?? [])
                 .filter { !$0.isOptional && !done.contains($0.stage) }.map(\.stage.text)
             root.problem(
                 .unreachableStage,

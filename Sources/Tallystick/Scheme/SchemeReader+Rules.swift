@@ -135,7 +135,10 @@ extension SchemeReader {
         node.problem(
             .unknownField,
             "expected a field \(place), got “\(reference.field)”",
-            Spelling.remedy(for: reference.field.text, among: fields.filter { $0.list == reference.list }.map(\.name.text))
+            Spelling.remedy(
+                for: reference.field.text,
+                among: fields.filter { $0.list == reference.list }.map(\.name.text)
+            )
         )
         return false
     }
@@ -236,7 +239,11 @@ extension SchemeReader {
         let hasFlag = node.json["flag"] != nil
         let given = SchemeReader.operators.filter { node.json[$0] != nil && !(hasFlag && $0 == "is") }
         guard given.count == 1, node.isObject(of: ["field"] + given + (hasFlag ? ["is"] : [])) else {
-            node.problem(.memberInvalid, "expected one comparison, got \(given.joined(separator: ", "))", "write a condition for each, in {\"all\": […]}")
+            node.problem(
+                .memberInvalid,
+                "expected one comparison, got \(given.joined(separator: ", "))",
+                "write a condition for each, in {\"all\": […]}"
+            )
             return nil
         }
         switch given[0] {
@@ -244,7 +251,12 @@ extension SchemeReader {
         case "form":
             let form = node.text("form")
             guard case .identifier(let patterns, _) = field.type, field.many == nil else {
-                node.problem(.typeMismatch, at: "field", "expected an identifier, got “\(reference)”", "name another field")
+                node.problem(
+                    .typeMismatch,
+                    at: "field",
+                    "expected an identifier, got “\(reference)”",
+                    "name another field"
+                )
                 return nil
             }
             if !patterns.contains(where: { sameBytes($0.name, form) }) {
@@ -279,7 +291,12 @@ extension SchemeReader {
     private func flag(_ node: SchemeNode, _ reference: FieldReference, _ field: Scheme.Field) -> Condition? {
         let flag = node.text("flag")
         guard case .code(let list) = field.type else {
-            node.problem(.typeMismatch, at: "field", "expected a field of codes, got “\(reference)”", "name another field")
+            node.problem(
+                .typeMismatch,
+                at: "field",
+                "expected a field of codes, got “\(reference)”",
+                "name another field"
+            )
             return nil
         }
         if let codes = codeLists[list]?.codes, !codes.values.contains(where: { $0.flags.contains(flag) }) {
@@ -298,7 +315,13 @@ extension SchemeReader {
     }
 
     /// Whether a value is one the field can have, bounds apart; several values are compared as a whole.
-    private func check(_ value: JSON, of field: Scheme.Field, _ reference: FieldReference, _ node: SchemeNode, at member: String) {
+    private func check(
+        _ value: JSON,
+        of field: Scheme.Field,
+        _ reference: FieldReference,
+        _ node: SchemeNode,
+        at member: String
+    ) {
         func fits(_ value: JSON) -> Bool {
             switch field.type {
             case .text, .identifier: value.text != nil
@@ -316,9 +339,16 @@ extension SchemeReader {
         guard !values.isEmpty, values.allSatisfy(fits) else {
             let expected = SchemeReader.example(of: field.type)
             func remedy() -> String {
-                if field.many != nil, value.elements == nil { return "write the whole list in square brackets, or ask for a flag" }
-                guard case .code(let list) = field.type, let codes = codeLists[list]?.codes else { return "write \(expected)" }
-                return Spelling.remedy(for: (values.first { !fits($0) } ?? value).text ?? "", among: codes.keys.sorted())
+                if field.many != nil, value.elements == nil {
+                    return "write the whole list in square brackets, or ask for a flag"
+                }
+                guard case .code(let list) = field.type, let codes = codeLists[list]?.codes else {
+                    return "write \(expected)"
+                }
+                return Spelling.remedy(
+                    for: (values.first { !fits($0) } ?? value).text ?? "",
+                    among: codes.keys.sorted()
+                )
             }
             node.problem(
                 .typeMismatch,
@@ -449,7 +479,9 @@ extension SchemeReader {
         }
         let percent = node.decimal("tolerancePercent")
         let amount = node.decimal("tolerance")
-        if let percent, percent.scaled < 0 || percent.scaled > 100 * DecimalNumber.power(9) || percent.fractionDigits > 3 {
+        if let percent,
+            percent.scaled < 0 || percent.scaled > 100 * DecimalNumber.power(9) || percent.fractionDigits > 3
+        {
             node.invalid("tolerancePercent", "0 to 100 with at most three decimals, as a text")
         }
         if let amount, amount.scaled < 0 { node.invalid("tolerance", "0 or more, as a text") }

@@ -35,7 +35,8 @@ extension Scheme {
                 file: SchemeReader.file,
                 path: "",
                 "\(error)",
-                remedy: "write integers, and texts for all other numbers, and put conditions less deep inside each other"
+                remedy:
+                    "write integers, and texts for all other numbers, and put conditions less deep inside each other"
             )
             throw SchemeError(problems: log.problems + [problem])
         }
@@ -199,7 +200,13 @@ struct SchemeReader {
             )
         }
         guard let id else { return nil }
-        return Scheme(self, reference: SchemeReference(id: id, version: version, hash: SHA256.hash(bytes)), title, source, bytes)
+        return Scheme(
+            self,
+            reference: SchemeReference(id: id, version: version, hash: SHA256.hash(bytes)),
+            title,
+            source,
+            bytes
+        )
     }
 
     // MARK: Code lists

@@ -31,9 +31,9 @@ package struct ChainConcerns: Sendable, Equatable {
         /// When what was to follow had happened; nil where it has not.
         package let met: Timestamp?
 
-        /// Whether it was missed: it had not happened in time, or has not.
+        /// Whether the time has passed and it has not happened.
         package func isOverdue(at now: Timestamp) -> Bool {
-            due.map { (met ?? now).milliseconds > $0.milliseconds } ?? false
+            met == nil && (due.map { now.milliseconds > $0.milliseconds } ?? false)
         }
     }
 
@@ -61,7 +61,7 @@ package struct ChainConcerns: Sendable, Equatable {
         }
     }
 
-    /// The deadlines that were missed.
+    /// The deadlines whose time has passed with nothing done.
     package func overdue(at now: Timestamp) -> [Due] { deadlines.filter { $0.isOverdue(at: now) } }
 
     /// Collects what a chain's state says.

@@ -158,8 +158,10 @@ extension ChainView {
         package let isCertain: Bool
         /// When what was to follow had happened; nil where it has not.
         package let met: Timestamp?
-        /// Whether it was missed: it had not happened in time, or has not.
+        /// Whether the time has passed and it has not happened.
         package let isOverdue: Bool
+        /// Whether it happened, and too late.
+        package let wasLate: Bool
     }
 
     /// How long this party must keep the record in a role.

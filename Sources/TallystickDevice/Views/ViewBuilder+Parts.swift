@@ -141,7 +141,8 @@ extension ViewBuilder {
                 due: status.due,
                 isCertain: status.isCertain,
                 met: status.met,
-                isOverdue: status.isOverdue
+                isOverdue: status.isOverdue,
+                wasLate: status.wasLate
             )
         }
     }

@@ -185,7 +185,11 @@ package enum Stories {
         teller.clock.advance(seconds: 60)
         try producer.set(
             SampleValues.producer,
-            late: LateEntry(at: noted, paper: SHA256.hash(Array("photograph of a page".utf8)), why: "The phone was flat.")
+            late: LateEntry(
+                at: noted,
+                paper: SHA256.hash(Array("photograph of a page".utf8)),
+                why: "The phone was flat."
+            )
         )
         try producer.say(.partyAdmitted(party: broker.party, role: Derived.name("broker")))
         let evening = try Derived.moment("2026-11-30T18:00:00.000Z")

@@ -9,7 +9,10 @@ import Testing
     private static func scheme() throws -> Scheme {
         var text = ParcelScheme.text
         for (old, new) in [
-            ("\"title\": \"Sender\", \"opens\": true}", "\"title\": \"Sender\", \"opens\": true, \"admits\": [\"agent\"]}"),
+            (
+                "\"title\": \"Sender\", \"opens\": true}",
+                "\"title\": \"Sender\", \"opens\": true, \"admits\": [\"agent\"]}"
+            ),
             (
                 "\"closes\": true}",
                 "\"closes\": true}, {\"role\": \"agent\", \"title\": \"Agent\", \"custody\": false}"
@@ -90,7 +93,12 @@ import Testing
             let parents = neighbour.state.nextParents(of: neighbour.device)
             let snapshot = try #require(neighbour.state.signatureSnapshot(name, by: recipient.party, parents: parents))
             try neighbour.say(
-                .signed(signature: name, snapshot: snapshot.hash, statement: rule.statement, .delegate(of: recipient.party)),
+                .signed(
+                    signature: name,
+                    snapshot: snapshot.hash,
+                    statement: rule.statement,
+                    .delegate(of: recipient.party)
+                ),
                 as: Derived.name("receiver")
             )
         }

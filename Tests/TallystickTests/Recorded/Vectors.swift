@@ -10,8 +10,10 @@ enum Vectors {
     private static func agreements() throws -> [(name: String, members: [(String, String)])] {
         let lines = try [Stories.agreements(), Stories.cancelled()].flatMap(\.referee.log)
         let events: [SignedEvent] = lines.compactMap { if case .event(let signed) = $0 { signed } else { nil } }
-        let keys = try ["agreements/producer-phone", "agreements/broker-laptop", "agreements/carrier-phone",
-            "agreements/site-phone", "cancelled/producer-phone"].map { try Derived.key($0) }
+        let keys = try [
+            "agreements/producer-phone", "agreements/broker-laptop", "agreements/carrier-phone",
+            "agreements/site-phone", "cancelled/producer-phone",
+        ].map { try Derived.key($0) }
         func file(_ name: String, _ signed: SignedEvent?) throws -> (name: String, members: [(String, String)]) {
             let signed = try present(signed)
             let key = try present(keys.first { DeviceID($0.publicKey) == signed.event.device })

@@ -19,9 +19,11 @@ import Testing
         for number in stride(from: 0, to: 146_097, by: 1) {
             let day = Day(number: number)
             let parts = calendar.dateComponents([.year, .month, .day, .weekday], from: Self.date(day))
-            let text = try #require(parts.year.flatMap { year in
-                parts.month.flatMap { month in parts.day.map { String(format: "%04d-%02d-%02d", year, month, $0) } }
-            })
+            let text = try #require(
+                parts.year.flatMap { year in
+                    parts.month.flatMap { month in parts.day.map { String(format: "%04d-%02d-%02d", year, month, $0) } }
+                }
+            )
             guard day.description == text, Day(text) == day, ((parts.weekday ?? 0) + 5) % 7 + 1 == day.weekday else {
                 Issue.record("expected \(text), got \(day), weekday \(day.weekday)")
                 return
@@ -99,7 +101,10 @@ import Testing
     func ends(start: String, count: Int, unit: Period.Unit, zone: String, end: String) throws {
         let from = try Derived.moment(start)
         let result = Period(count: count, unit: unit).end(from: from, in: zone, by: nil, Self.offsets)
-        #expect(result?.at.milliseconds == (try Derived.moment(end)).milliseconds, "\(result?.at.description ?? "none")")
+        #expect(
+            result?.at.milliseconds == (try Derived.moment(end)).milliseconds,
+            "\(result?.at.description ?? "none")"
+        )
     }
 
     @Test func hasNoEndInAZoneThatIsNotKnown() throws {
@@ -110,7 +115,9 @@ import Testing
 
     /// A day ends when the next begins, whatever the clocks do at night: the millisecond after is the next day.
     @Test func endsDaysWhereTheNextBegins() throws {
-        let zones = ["Europe/London", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Havana", "UTC"]
+        let zones = [
+            "Europe/London", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Havana", "UTC",
+        ]
         for zone in zones {
             for number in 20_000..<21_000 {
                 let day = Day(number: number)

@@ -68,7 +68,9 @@ import Testing
     }
 
     @Test func refusesAScaleOfMistakesWithoutListingThemAll() {
-        let fields = (0..<900).map { "{\"field\": \"f\($0)\", \"owner\": \"nobody\", \"title\": \"F\", \"type\": \"colour\"}" }
+        let fields = (0..<900).map {
+            "{\"field\": \"f\($0)\", \"owner\": \"nobody\", \"title\": \"F\", \"type\": \"colour\"}"
+        }
         let old = "{\"field\": \"van\""
         let text = ParcelScheme.text.replacing(old, with: fields.joined(separator: ", ") + ", " + old)
         let found = problems(text, lists: [("services", Array(ParcelScheme.services.utf8))])
@@ -111,10 +113,11 @@ import Testing
         var places = 0
         count(json, &places)
         var left = Int.random(in: 0..<max(places, 1), using: &generator)
-        let replacement = [
-            JSON.null, .boolean(true), .string(""), .string("nobody"), .integer(-1), .array([]), .object([]),
-            .integer(9_007_199_254_740_991), .string(String(repeating: "x", count: 9_000)),
-        ].randomElement(using: &generator) ?? .null
+        let replacement =
+            [
+                JSON.null, .boolean(true), .string(""), .string("nobody"), .integer(-1), .array([]), .object([]),
+                .integer(9_007_199_254_740_991), .string(String(repeating: "x", count: 9_000)),
+            ].randomElement(using: &generator) ?? .null
         return replace(json, &left, replacement)
     }
 

@@ -94,8 +94,14 @@ import Testing
         ("{\"field\": \"code\", \"form\": \"digits\"}", ["code": .string("12")], true),
         ("{\"field\": \"code\", \"form\": \"digits\"}", ["code": .string("AB")], false),
         ("{\"field\": \"code\", \"form\": \"digits\"}", [:], false),
-        ("{\"field\": \"label\", \"is\": {\"field\": \"code\"}}", ["label": .string("12"), "code": .string("12")], true),
-        ("{\"field\": \"label\", \"is\": {\"field\": \"code\"}}", ["label": .string("12"), "code": .string("13")], false),
+        (
+            "{\"field\": \"label\", \"is\": {\"field\": \"code\"}}", ["label": .string("12"), "code": .string("12")],
+            true
+        ),
+        (
+            "{\"field\": \"label\", \"is\": {\"field\": \"code\"}}", ["label": .string("12"), "code": .string("13")],
+            false
+        ),
         ("{\"field\": \"label\", \"is\": {\"field\": \"code\"}}", [:], false),
         ("{\"field\": \"label\", \"isNot\": {\"field\": \"code\"}}", ["label": .string("12")], true),
         ("{\"field\": \"pieces\", \"above\": 2}", ["pieces": .integer(3)], true),
@@ -246,7 +252,11 @@ import Testing
             ]
         }
         #expect(try compare(sums + "\"tolerancePercent\": \"5\"", masses("105")).isEmpty)
-        #expect(try compare(sums + "\"tolerancePercent\": \"5\"", masses("105.1")).map(\.words) == ["discrepancy weight-differs"])
+        #expect(
+            try compare(sums + "\"tolerancePercent\": \"5\"", masses("105.1")).map(\.words) == [
+                "discrepancy weight-differs"
+            ]
+        )
         #expect(try compare(sums + "\"tolerance\": \"2\"", masses("102")).isEmpty)
         #expect(try compare(sums + "\"tolerance\": \"2\"", masses("97.9")).count == 1)
         #expect(try compare(sums + "\"tolerance\": \"0\"", ["weighed": SampleValues.quantity("1", "kg")]).isEmpty)
@@ -269,7 +279,9 @@ import Testing
 
 /// Units: exact sizes, and what does not compare.
 @Suite struct UnitTests {
-    private func total(_ values: [(String, String)]) -> Total? { Total(values.map { SampleValues.quantity($0.0, $0.1) }) }
+    private func total(_ values: [(String, String)]) -> Total? {
+        Total(values.map { SampleValues.quantity($0.0, $0.1) })
+    }
 
     /// The same amount in two units, to the last digit.
     @Test(arguments: [
@@ -307,7 +319,9 @@ import Testing
     }
 
     @Test func knowsNoOtherSpelling() {
-        for symbol in ["KG", "Kg", "k g", "", "kg ", "\u{212A}g", "lbs", "°C"] { #expect(Unit.of(symbol) == nil, "\(symbol)") }
+        for symbol in ["KG", "Kg", "k g", "", "kg ", "\u{212A}g", "lbs", "°C"] {
+            #expect(Unit.of(symbol) == nil, "\(symbol)")
+        }
         for unit in Unit.all { #expect(Unit.of(unit.symbol) == unit) }
     }
 }
@@ -326,13 +340,25 @@ import Testing
     /// What is replaced in a sound scheme, the kind of mistake that makes, and its place.
     @Test(arguments: [
         ("\"opens\": true", "\"opens\": false", "no-opener", "roles"),
-        ("\"role\": \"producer\", \"title\": \"Sender\", \"opens\"", "\"role\": \"pro ducer\", \"title\": \"Sender\", \"opens\"", "name-invalid", "roles[0].role"),
-        ("\"field\": \"label\", \"owner\": \"producer\"", "\"field\": \"label\", \"owner\": \"nobody\"", "unknown-role", "fields[0].owner"),
+        (
+            "\"role\": \"producer\", \"title\": \"Sender\", \"opens\"",
+            "\"role\": \"pro ducer\", \"title\": \"Sender\", \"opens\"", "name-invalid", "roles[0].role"
+        ),
+        (
+            "\"field\": \"label\", \"owner\": \"producer\"", "\"field\": \"label\", \"owner\": \"nobody\"",
+            "unknown-role", "fields[0].owner"
+        ),
         ("\"field\": \"van\"", "\"field\": \"label\"", "name-taken", "fields[11].field"),
         ("\"type\": \"date\"", "\"type\": \"day\"", "member-invalid", "fields[6].type"),
         ("\"list\": \"services\"}", "\"list\": \"nothing\"}", "code-list-missing", "fields[8].list"),
-        ("\"units\": [\"kg\", \"g\"], \"above\"", "\"units\": [\"stone\"], \"above\"", "member-invalid", "fields[3].units[0]"),
-        ("\"units\": [\"kg\", \"g\"], \"above\"", "\"units\": [\"kg\", \"l\"], \"above\"", "type-mismatch", "fields[3].units"),
+        (
+            "\"units\": [\"kg\", \"g\"], \"above\"", "\"units\": [\"stone\"], \"above\"", "member-invalid",
+            "fields[3].units[0]"
+        ),
+        (
+            "\"units\": [\"kg\", \"g\"], \"above\"", "\"units\": [\"kg\", \"l\"], \"above\"", "type-mismatch",
+            "fields[3].units"
+        ),
         ("[A-Z]{2}", "[A-Z", "pattern-invalid", "fields[10].patterns[0].pattern"),
         ("\"maximum\": 2, \"fields\"", "\"maximum\": 0, \"fields\"", "member-invalid", "lines[0].maximum"),
         ("\"after\": [\"producer\"]}", "\"after\": [\"nobody\"]}", "unknown-stage", "signatures[1].after[0]"),
@@ -343,7 +369,10 @@ import Testing
         ("\"declared\": \"weight\"", "\"declared\": \"label\"", "amounts-missing", "checks[0].declared"),
         ("\"declared\": \"weight\"", "\"declared\": \"value\"", "type-mismatch", "checks[0].received"),
         ("\"tolerancePercent\": \"5\"", "\"tolerancePercent\": 5", "member-invalid", "checks[0].tolerancePercent"),
-        ("\"tolerancePercent\": \"5\"", "\"tolerancePercent\": \"100.1\"", "member-invalid", "checks[0].tolerancePercent"),
+        (
+            "\"tolerancePercent\": \"5\"", "\"tolerancePercent\": \"100.1\"", "member-invalid",
+            "checks[0].tolerancePercent"
+        ),
         ("\"tolerancePercent\": \"5\", \"says\"", "\"says\"", "member-invalid", "checks[0]"),
         ("\"received\": \"weighed\",", "", "amounts-missing", "checks[0]"),
         ("\"at\": [\"receiver\"]", "\"at\": [\"nobody\"]", "unknown-stage", "checks[0].at"),
@@ -353,11 +382,23 @@ import Testing
         ("\"title\": \"Parcel\", ", "", "member-missing", "title"),
         ("\"title\": \"Parcel\"", "\"titel\": \"Parcel\", \"title\": \"Parcel\"", "member-unknown", "titel"),
         ("\"handoff\": \"drop\"", "\"handoff\": \"receiver\"", "name-taken", "handoffs[1].handoff"),
-        ("\"statement\": \"I send this.\"", "\"statement\": \"I send this.\", \"after\": [\"seal\"]", "guard-cycle", "signatures"),
-        ("\"statement\": \"I send this.\"", "\"statement\": \"I send this.\", \"after\": [\"receiver\"]", "unreachable-stage", "signatures"),
-        ("\"from\": \"carrier\", \"to\": \"receiver\"", "\"from\": \"carrier\", \"to\": \"carrier\"", "unreachable-role", "roles"),
+        (
+            "\"statement\": \"I send this.\"", "\"statement\": \"I send this.\", \"after\": [\"seal\"]", "guard-cycle",
+            "signatures"
+        ),
+        (
+            "\"statement\": \"I send this.\"", "\"statement\": \"I send this.\", \"after\": [\"receiver\"]",
+            "unreachable-stage", "signatures"
+        ),
+        (
+            "\"from\": \"carrier\", \"to\": \"receiver\"", "\"from\": \"carrier\", \"to\": \"carrier\"",
+            "unreachable-role", "roles"
+        ),
         ("\"repeats\": true", "\"repeats\": false", "member-invalid", "handoffs[2].to"),
-        ("\"title\": \"Courier\", \"repeats\"", "\"title\": \"Courier\", \"custody\": false, \"repeats\"", "member-invalid", "handoffs[0].to"),
+        (
+            "\"title\": \"Courier\", \"repeats\"", "\"title\": \"Courier\", \"custody\": false, \"repeats\"",
+            "member-invalid", "handoffs[0].to"
+        ),
     ])
     func namesTheMistakeAndItsPlace(old: String, new: String, code: String, path: String) throws {
         let error = #expect(throws: SchemeError.self) { try ParcelScheme.read(replacing: old, with: new) }
@@ -388,7 +429,10 @@ import Testing
         (#""at": ["producer"], "that": {"field": "service", "is": "rocket"}"#, "type-mismatch", ".that.is"),
         (#""at": ["producer"], "that": {"field": "pieces", "above": "3"}"#, "type-mismatch", ".that.above"),
         (#""at": ["producer"], "that": {"field": "label", "above": 3}"#, "type-mismatch", ".that.field"),
-        (#""at": ["producer"], "that": {"field": "due", "above": {"field": "packedAt"}}"#, "type-mismatch", ".that.above"),
+        (
+            #""at": ["producer"], "that": {"field": "due", "above": {"field": "packedAt"}}"#, "type-mismatch",
+            ".that.above"
+        ),
         (#""at": ["producer"], "that": {"field": "label", "flag": "insured"}"#, "type-mismatch", ".that.field"),
         (#""at": ["producer"], "that": {"field": "service", "flag": "floating"}"#, "unknown-code", ".that.flag"),
         (#""at": ["producer"], "that": {"field": "label", "form": "digits"}"#, "type-mismatch", ".that.field"),
@@ -398,7 +442,10 @@ import Testing
         (#""at": ["producer"], "that": {"all": []}"#, "member-invalid", ".that.all"),
         (#""at": ["producer"], "that": {"signed": "carrier"}"#, "field-of-other-role", ""),
         (#""at": ["producer"], "that": {"signed": "pickup"}"#, "unknown-stage", ".that.signed"),
-        (#""at": ["producer"], "that": {"some": "items", "where": {"some": "items", "where": {"signed": "producer"}}}"#, "too-deep", ".that.where.some"),
+        (
+            #""at": ["producer"], "that": {"some": "items", "where": {"some": "items", "where": {"signed": "producer"}}}"#,
+            "too-deep", ".that.where.some"
+        ),
         (#""at": ["producer"], "that": "label""#, "member-invalid", ".that"),
         (#""at": ["producer"], "require": ["label"], "becuase": 1"#, "member-unknown", ".becuase"),
     ])
