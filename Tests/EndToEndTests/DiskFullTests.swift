@@ -121,7 +121,7 @@ struct DiskFullTests {
         let server = try world.enrolled()
         defer { server.stop() }
         let chain = try world.recorded()
-        let disk = try TinyDisk(at: world.file("small"), kilobytes: 256)
+        let disk = try TinyDisk(at: world.file("small"), kilobytes: 1_024)
         try disk.fill()
         let second = try world.offered()
         for (option, name) in [("--png", "small/code.png"), ("--svg", "small/code.svg"), ("--text", "small/code.txt")] {

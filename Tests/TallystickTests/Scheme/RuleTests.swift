@@ -384,15 +384,15 @@ import Testing
         ("\"handoff\": \"drop\"", "\"handoff\": \"receiver\"", "name-taken", "handoffs[1].handoff"),
         (
             "\"statement\": \"I send this.\"", "\"statement\": \"I send this.\", \"after\": [\"seal\"]", "guard-cycle",
-            "signatures"
+            "signatures[0]"
         ),
         (
             "\"statement\": \"I send this.\"", "\"statement\": \"I send this.\", \"after\": [\"receiver\"]",
-            "unreachable-stage", "signatures"
+            "unreachable-stage", "signatures[0]"
         ),
         (
             "\"from\": \"carrier\", \"to\": \"receiver\"", "\"from\": \"carrier\", \"to\": \"carrier\"",
-            "unreachable-role", "roles"
+            "unreachable-role", "roles[2]"
         ),
         ("\"repeats\": true", "\"repeats\": false", "member-invalid", "handoffs[2].to"),
         (
