@@ -42,7 +42,9 @@ public struct ChainState: Sendable {
     /// The removals of whole lines, which also clear fields of the line that come later.
     var removals: [LineKey: [Slot.Write]] = [:]
     var known: [Digest: KnownEvent] = [:]
-    var hashBySeq: [SeqKey: Digest] = [:]
+    private(set) var hashBySeq: [SeqKey: Digest] = [:]
+    /// The last number of each device up to which none is missing.
+    private var lastSeqs: [DeviceID: Int] = [:]
     var hashByID: [IDKey: Digest] = [:]
     /// Offers refused although the giver's own key made them, by SHA-256 of their statement.
     ///
@@ -387,10 +389,14 @@ extension ChainState {
     public func knows(_ event: Digest) -> Bool { known[event] != nil }
 
     /// The last number this device has used in this chain.
-    public func lastSeq(of device: DeviceID) -> Int {
-        var seq = 0
-        while hashBySeq[SeqKey(device: device, seq: seq + 1)] != nil { seq += 1 }
-        return seq
+    public func lastSeq(of device: DeviceID) -> Int { lastSeqs[device] ?? 0 }
+
+    /// Remembers the event with which a device used a number.
+    mutating func remember(_ hash: Digest, of device: DeviceID, seq: Int) {
+        hashBySeq[SeqKey(device: device, seq: seq)] = hash
+        var last = lastSeqs[device] ?? 0
+        while hashBySeq[SeqKey(device: device, seq: last + 1)] != nil { last += 1 }
+        lastSeqs[device] = last
     }
 
     /// The hash of the event with which the device used this number.

@@ -92,7 +92,7 @@ extension Deciding {
             refuse(.linkInvalid, rule.name.text, "expected an amount of “\(conserved)”, got \(path)")
             return
         }
-        if let fault = scheme.fault(of: value, in: field, on: String(event.happened.description.prefix(10))) {
+        if let fault = scheme.fault(of: value, in: field, on: day) {
             refuse(.fieldInvalid, path, fault)
             return
         }

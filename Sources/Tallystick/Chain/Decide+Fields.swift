@@ -25,7 +25,7 @@ extension Deciding {
             return .none
         }
         if let value = change.value, let field,
-            let fault = scheme.fault(of: value, in: field, on: String(event.happened.description.prefix(10)))
+            let fault = scheme.fault(of: value, in: field, on: day)
         {
             refuse(.fieldInvalid, path, fault)
         }

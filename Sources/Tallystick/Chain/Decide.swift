@@ -38,6 +38,8 @@ struct Deciding {
     var awaits: [Awaited] = []
     var warnings: [Reason] = []
     var finding: HandoffFinding?
+    /// The day that codes are judged by.
+    lazy var day = String(event.happened.description.prefix(10))
 
     init(state: ChainState, arrival: Arrival, certificate: Certificate, context: DecisionContext) {
         self.state = state

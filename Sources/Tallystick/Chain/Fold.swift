@@ -25,7 +25,7 @@ extension ChainState {
         known[event.hash] = KnownEvent(clock: clock, isAccepted: verdict.outcome == .accepted)
         for parent in event.parents { heads.remove(parent) }
         if !isFork {
-            hashBySeq[SeqKey(device: event.device, seq: event.seq)] = event.hash
+            remember(event.hash, of: event.device, seq: event.seq)
             heads.insert(event.hash)
         }
         let idKey = IDKey(device: event.device, id: event.id)
