@@ -362,7 +362,9 @@ struct ExampleRun {
         case "delegate":
             let names = (value.elements ?? []).compactMap { $0.text.flatMap { Name($0) } }
             let hours = step["hours"]?.integer ?? 24
-            guard let until = Timestamp(milliseconds: clock.milliseconds + Int64(hours) * 3_600_000) else {
+            guard (-100_000...100_000).contains(hours),
+                let until = Timestamp(milliseconds: clock.milliseconds + Int64(hours) * 3_600_000)
+            else {
                 throw ExampleError("\(place): expected “hours” as a whole number")
             }
             return .signatureDelegated(signatures: names, to: try party(step, place), until: until)
@@ -461,7 +463,8 @@ struct ExampleRun {
             throw ExampleError("\(place): expected a handoff of the scheme, got “\(name)”")
         }
         let seconds = step["lasts"]?.integer ?? rule.lasts
-        guard let expires = Timestamp(milliseconds: (clock.seconds + Int64(seconds)) * 1_000),
+        guard (0...10_000_000).contains(seconds),
+            let expires = Timestamp(milliseconds: (clock.seconds + Int64(seconds)) * 1_000),
             let id = OfferID(bytes: ExampleRun.bytes("offer/\(speaker.actor.label)/\(clock)", 8))
         else { throw ExampleError("\(place): expected “lasts” in seconds") }
         let mac = SHA256.hash(ExampleRun.bytes("mac/\(id)", 32))

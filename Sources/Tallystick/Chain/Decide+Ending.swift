@@ -113,7 +113,9 @@ extension Deciding {
 
     // MARK: The end
 
-    /// What can still be said once a chain has ended. Who had not seen the end spoke of a chain that went on; only the
+    /// What can still be said once a chain has ended.
+    ///
+    /// Who had not seen the end spoke of a chain that went on; only the
     /// load cannot be taken any more.
     mutating func checkEnding() {
         guard let ending = state.ending else { return }
