@@ -33,7 +33,9 @@ struct SchemeFolder {
             problems += error.problems
         }
         do {
-            examples = try SchemeExamples(files: cases)
+            let examples = try SchemeExamples(files: cases)
+            self.examples = examples
+            if let scheme { problems += examples.problems(under: scheme) }
         } catch {
             problems += error.problems
         }

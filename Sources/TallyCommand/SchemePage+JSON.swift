@@ -231,6 +231,7 @@ extension SchemePage {
             ("role", .string(deadline.role.text)), ("from", moment(deadline.from)), ("until", moment(deadline.until)),
             ("within", period(deadline.within)), ("zone", .string(deadline.zone)),
             ("calendar", .optional(deadline.calendar?.text)), ("when", condition(deadline.when)),
+            ("unless", .array(deadline.unless.map { .string($0.text) })),
             ("says", .string(deadline.says)), ("sentence", .string(words.sentence(of: deadline))),
         ])
     }

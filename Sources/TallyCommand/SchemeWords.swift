@@ -358,7 +358,9 @@ struct SchemeWords {
             words += " (\(deadline.calendar.map { "calendar \($0), " } ?? "")days end in \(zone(deadline)))"
         case .days, .months, .years: words += " (days end in \(zone(deadline)))"
         }
-        return "\(words); the \(deadline.role) has to act."
+        let unless = SchemeWords.list(deadline.unless, "or")
+        let ends = deadline.unless.isEmpty ? "" : ", unless the chain was closed as \(unless)"
+        return "\(words)\(ends); the \(deadline.role) has to act."
     }
 
     private func zone(_ deadline: Deadline) -> String { SchemeWords.line(deadline.zone) }

@@ -5,7 +5,7 @@ extension ShippedScheme {
     static let laboratorySample: ShippedScheme = ShippedScheme(
         id: "laboratory-sample",
         version: 1,
-        hash: "649fc9e0bc0ac084a9f5a2fcc3ce886d4a2a6d13c28c7fef63d633c01643dfc0",
+        hash: "18c6c60c957541063c2911498ee69125d1f8f176160db0049e72fcd101feb48c",
         scheme: #"""
 {
   "scheme": "laboratory-sample",
@@ -456,36 +456,42 @@ extension ShippedScheme {
       "deadline": "hold-8h", "title": "Tests with a holding time of 8 hours begun", "role": "laboratory",
       "from": {"field": "collectedAt"}, "until": {"field": "started8h"}, "within": {"hours": 8}, "zone": "Etc/UTC",
       "when": {"field": "tests", "flag": "hold8h", "is": true},
+      "unless": ["not-analysed", "lost"],
       "says": "Begin the tests with a holding time of 8 hours and say when, or tell the project manager that they are too late."
     },
     {
       "deadline": "hold-48h", "title": "Tests with a holding time of 48 hours begun", "role": "laboratory",
       "from": {"field": "collectedAt"}, "until": {"field": "started48h"}, "within": {"hours": 48}, "zone": "Etc/UTC",
       "when": {"field": "tests", "flag": "hold48h", "is": true},
+      "unless": ["not-analysed", "lost"],
       "says": "Begin the tests with a holding time of 48 hours and say when, or tell the project manager that they are too late."
     },
     {
       "deadline": "hold-7d", "title": "Tests with a holding time of 7 days begun", "role": "laboratory",
       "from": {"field": "collectedAt"}, "until": {"field": "started7d"}, "within": {"hours": 168}, "zone": "Etc/UTC",
       "when": {"field": "tests", "flag": "hold7d", "is": true},
+      "unless": ["not-analysed", "lost"],
       "says": "Begin the tests with a holding time of 7 days and say when, or tell the project manager that they are too late."
     },
     {
       "deadline": "hold-14d", "title": "Tests with a holding time of 14 days begun", "role": "laboratory",
       "from": {"field": "collectedAt"}, "until": {"field": "started14d"}, "within": {"hours": 336}, "zone": "Etc/UTC",
       "when": {"field": "tests", "flag": "hold14d", "is": true},
+      "unless": ["not-analysed", "lost"],
       "says": "Begin the tests with a holding time of 14 days and say when, or tell the project manager that they are too late."
     },
     {
       "deadline": "hold-28d", "title": "Tests with a holding time of 28 days begun", "role": "laboratory",
       "from": {"field": "collectedAt"}, "until": {"field": "started28d"}, "within": {"hours": 672}, "zone": "Etc/UTC",
       "when": {"field": "tests", "flag": "hold28d", "is": true},
+      "unless": ["not-analysed", "lost"],
       "says": "Begin the tests with a holding time of 28 days and say when, or tell the project manager that they are too late."
     },
     {
       "deadline": "hold-6m", "title": "Tests with a holding time of 6 months begun", "role": "laboratory",
       "from": {"field": "collectedAt"}, "until": {"field": "started6m"}, "within": {"months": 6}, "zone": "Etc/UTC",
       "when": {"field": "tests", "flag": "hold6m", "is": true},
+      "unless": ["not-analysed", "lost"],
       "says": "Begin the tests with a holding time of 6 months and say when, or tell the project manager that they are too late."
     }
   ]

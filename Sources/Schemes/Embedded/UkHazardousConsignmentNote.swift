@@ -5,7 +5,7 @@ extension ShippedScheme {
     static let ukHazardousConsignmentNote: ShippedScheme = ShippedScheme(
         id: "uk-hazardous-consignment-note",
         version: 1,
-        hash: "77b8cb5700f96cf02d6713dda5d6ddb190de2f1f787430aae7874c8cb8aee94b",
+        hash: "557bfb7248034363be56b5080bf03248fd3395edb78f9371fab0d3da02c3b0c1",
         scheme: #"""
 {
   "scheme": "uk-hazardous-consignment-note",
@@ -900,7 +900,7 @@ extension ShippedScheme {
     {
       "deadline": "delivered", "title": "Delivered", "role": "carrier", "from": "collection", "until": "delivery",
       "within": {"hours": 24}, "zone": "Europe/London",
-      "says": "Deliver the waste without delay, or note why it takes longer than a day."
+      "unless": ["lost", "refused"], "says": "Deliver the waste without delay, or note why it takes longer than a day."
     },
     {
       "deadline": "part-e", "title": "Part E signed", "role": "consignee", "from": "delivery", "until": "consignee",

@@ -5,7 +5,7 @@ extension ShippedScheme {
     static let usHazardousWasteManifest: ShippedScheme = ShippedScheme(
         id: "us-hazardous-waste-manifest",
         version: 1,
-        hash: "992e2810ca3e1d9a5029be5d03651def077a940211cf7a67d43e3429508d186a",
+        hash: "fd5af09fc84277f8f85c9873938a9421bfe408710d86ed2f2b9abd890e5c68e0",
         scheme: #"""
 {
   "scheme": "us-hazardous-waste-manifest",
@@ -1558,6 +1558,7 @@ extension ShippedScheme {
           {"not": {"any": [{"field": "alternateType", "is": "Generator"}, {"field": "portOfExit", "present": true}]}}
         ]
       },
+      "unless": ["refused-onward", "divided", "exported", "returned"],
       "says": "Ask transporter and facility where the load is, 45 days after pickup."
     },
     {
@@ -1569,6 +1570,7 @@ extension ShippedScheme {
           {"not": {"any": [{"field": "alternateType", "is": "Generator"}, {"field": "portOfExit", "present": true}]}}
         ]
       },
+      "unless": ["refused-onward", "divided", "exported", "returned"],
       "says": "File an exception report in EPA's system, 60 days after pickup."
     },
     {

@@ -110,8 +110,11 @@ extension SchemeExamples {
             let match = left.firstIndex { $0 == text } ?? left.firstIndex { $0.hasPrefix(text + " ") }
             if let match { left.remove(at: match) } else { missing.append(text) }
         }
-        return missing.map { "\(kind): expected “\($0)”, which is not there" }
-            + left.map { "\(kind): got “\($0)” besides" }
+        func besides(_ text: String) -> String {
+            let detail = reasons.first { words([$0]) == [text] }?.detail
+            return "\(kind): got “\(text)” besides\(detail.map { ": \($0)" } ?? "")"
+        }
+        return missing.map { "\(kind): expected “\($0)”, which is not there" } + left.map(besides)
     }
 }
 

@@ -81,6 +81,7 @@ private struct ExampleReader {
             )
             return
         }
+        problems += SchemeProblem.fractions(in: root, file: file).prefix(200 - problems.count)
         check(root, of: ["topic", "title", "backgrounds", "examples"], file, "")
         for member in ["topic", "title"] where root[member] != nil && root[member]?.text == nil {
             fail(.memberInvalid, file, member, "expected a text", "write it in quotes")
@@ -192,6 +193,10 @@ private struct ExampleReader {
                 "write codes with their subjects, such as [\"missing-field tool\"]"
             )
         }
+        if json["when"] != nil, json["on"] != nil {
+            fail(.memberInvalid, file, path, "expected either “when” or “on”, got both", "write two examples")
+            return
+        }
         let question: SchemeExamples.Example.Question
         if let when = json["when"] {
             check(then, of: ["verdict", "reasons", "warnings"], file, "\(path).then")
@@ -221,6 +226,10 @@ private struct ExampleReader {
                 )
             }
             question = .look(on)
+        } else if json["on"] != nil {
+            let expected = "expected a datetime such as 2026-12-01T09:00:00.000Z"
+            fail(.memberInvalid, file, "\(path).on", expected, "write seconds, milliseconds and the offset")
+            return
         } else {
             fail(.memberMissing, file, path, "expected “when” with a step, or “on” with a time", "say what is judged")
             return

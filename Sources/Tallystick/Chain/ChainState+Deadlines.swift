@@ -29,6 +29,7 @@ extension ChainState {
         guard let scheme, ending == nil || ending?.outcome != nil else { return [] }
         return scheme.deadlines.compactMap { deadline in
             guard let start = moment(deadline.from, deadline.zone, offsets) else { return nil }
+            if let outcome = ending?.outcome, deadline.unless.contains(outcome) { return nil }
             if let when = deadline.when, !holds(when, scheme: scheme) { return nil }
             let end = deadline.within.end(
                 from: start,

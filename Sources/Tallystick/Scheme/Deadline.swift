@@ -58,6 +58,8 @@ public struct Deadline: Sendable {
     public let calendar: Name?
     /// When it applies.
     public let when: Condition?
+    /// The outcomes with which a closed chain has nothing more to follow.
+    public let unless: [Name]
     /// What to tell a person.
     public let says: String
 }

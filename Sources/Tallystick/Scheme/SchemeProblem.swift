@@ -76,6 +76,33 @@ public struct SchemeProblem: Sendable, Equatable, CustomStringConvertible {
         self.remedy = remedy
     }
 
+    /// The numbers of a file that are not whole, or too great, each with its place; ten at most.
+    public static func fractions(in json: JSON, file: String) -> [SchemeProblem] {
+        var problems: [SchemeProblem] = []
+        func look(at json: JSON, _ path: String) {
+            guard problems.count < 10 else { return }
+            switch json {
+            case .number(let text) where json.integer == nil:
+                problems.append(
+                    SchemeProblem(
+                        .memberInvalid,
+                        file: file,
+                        path: path,
+                        "expected a whole number within ±(2^53−1), got \(text.prefix(40))",
+                        remedy: "write it in quotes, \"\(text.prefix(40))\", where the place takes a decimal"
+                    )
+                )
+            case .array(let elements):
+                for (index, element) in elements.enumerated() { look(at: element, "\(path)[\(index)]") }
+            case .object(let members):
+                for member in members { look(at: member.value, path.isEmpty ? member.name : "\(path).\(member.name)") }
+            default: break
+            }
+        }
+        look(at: json, "")
+        return problems
+    }
+
     /// File, place and message.
     public var description: String { "\(file)\(path.isEmpty ? "" : ", \(path)"): \(message)" }
 }

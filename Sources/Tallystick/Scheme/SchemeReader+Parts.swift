@@ -301,7 +301,8 @@ extension SchemeReader {
 
     mutating func deadline(_ node: SchemeNode) -> Deadline? {
         let members = [
-            "deadline", "title", "role", "from", "until", "within", "zone", "calendar", "when", "says",
+            "deadline", "title", "role", "from", "until", "within", "zone", "calendar", "when",
+            "unless", "says",
         ]
         guard node.isObject(of: members), let name = node.name("deadline") else { return nil }
         let role = node.name("role", "the role that has to act")
@@ -370,8 +371,23 @@ extension SchemeReader {
             zone: zone,
             calendar: calendar,
             when: when,
+            unless: outcomes("unless", of: node),
             says: says
         )
+    }
+
+    private func outcomes(_ member: String, of node: SchemeNode) -> [Name] {
+        node.names(member, "the name of an outcome").filter { name in
+            if closings.contains(where: { $0.outcome == name }) { return true }
+            let all = closings.map(\.outcome.text).joined(separator: ", ")
+            node.problem(
+                .memberInvalid,
+                at: member,
+                "expected an outcome of “closing”, got “\(name)”",
+                all.isEmpty ? "the scheme has none" : "there are \(all)"
+            )
+            return false
+        }
     }
 }
 

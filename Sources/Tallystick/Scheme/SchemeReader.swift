@@ -23,6 +23,13 @@ extension Scheme {
         }
         let root = SchemeReader.json(scheme, file: SchemeReader.file, log)
         guard let root else { throw SchemeError(problems: log.problems) }
+        for problem in SchemeProblem.fractions(in: root, file: SchemeReader.file) { log.add(problem) }
+        for list in lists {
+            for problem in SchemeProblem.fractions(in: list.value, file: SchemeReader.file(ofList: list.name)) {
+                log.add(problem)
+            }
+        }
+        guard log.problems.isEmpty else { throw SchemeError(problems: log.problems) }
         let bytes: [UInt8]
         do {
             bytes = try JSON.object([JSONMember("codes", .object(lists)), JSONMember("scheme", root)]).canonicalBytes()
@@ -35,8 +42,7 @@ extension Scheme {
                 file: SchemeReader.file,
                 path: "",
                 "\(error)",
-                remedy:
-                    "write integers, and texts for all other numbers, and put conditions less deep inside each other"
+                remedy: "put conditions less deep inside each other"
             )
             throw SchemeError(problems: log.problems + [problem])
         }
