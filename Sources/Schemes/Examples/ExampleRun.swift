@@ -51,7 +51,7 @@ extension SchemeExamples {
         return run.arrivals
     }
 
-    private func play(_ item: JSON, _ place: String, in run: inout ExampleRun, depth: Int) throws(ExampleError) {
+    func play(_ item: JSON, _ place: String, in run: inout ExampleRun, depth: Int) throws(ExampleError) {
         guard let name = item.text else {
             let verdict = try run.say(item, place)
             let expected = item["verdict"]?.text ?? "accepted"
@@ -73,11 +73,11 @@ extension SchemeExamples {
         }
     }
 
-    private static func words(_ reasons: [Reason]) -> [String] {
+    static func words(_ reasons: [Reason]) -> [String] {
         reasons.map { [$0.code.description, $0.subject, $0.rule].compactMap { $0 }.joined(separator: " ") }
     }
 
-    private static func words(_ awaits: [Awaited]) -> [String] {
+    static func words(_ awaits: [Awaited]) -> [String] {
         awaits.map { awaited in
             switch awaited {
             case .event: "event"
@@ -88,7 +88,7 @@ extension SchemeExamples {
         }
     }
 
-    private func faults(of verdict: Verdict, _ then: JSON) -> [String] {
+    func faults(of verdict: Verdict, _ then: JSON) -> [String] {
         let expected = then["verdict"]?.text ?? ""
         var faults: [String] = []
         if !sameBytes(verdict.outcome.rawValue, expected) {
@@ -103,7 +103,7 @@ extension SchemeExamples {
     }
 
     /// How reasons differ from those expected, each of which names a code, and perhaps a subject and a rule.
-    private static func differences(_ kind: String, _ reasons: [Reason], _ expected: JSON?) -> [String] {
+    static func differences(_ kind: String, _ reasons: [Reason], _ expected: JSON?) -> [String] {
         var left = words(reasons)
         var missing: [String] = []
         for text in (expected?.elements ?? []).compactMap(\.text) {
@@ -136,9 +136,9 @@ struct ExampleRun {
     private var lastOfParty: [String: Digest] = [:]
     private var parentsOf: [Digest: [Digest]] = [:]
     private var seqs: [String: Int] = [:]
-    private let authority: SigningKey?
+    let authority: SigningKey?
 
-    private struct Actor {
+    struct Actor {
         let label: String
         let party: UniqueID
         let certificate: Certificate
@@ -146,7 +146,7 @@ struct ExampleRun {
     }
 
     /// Who says something: a party's device, in a role.
-    private struct Speaker {
+    struct Speaker {
         let role: Name
         let partyName: String
         let actor: Actor
@@ -159,13 +159,13 @@ struct ExampleRun {
         authority = try? SigningKey(seed: ExampleRun.bytes("authority", 32))
     }
 
-    private static let beginning: Timestamp = Timestamp("2026-11-30T08:59:00.000Z") ?? Timestamp.epoch
+    static let beginning: Timestamp = Timestamp("2026-11-30T08:59:00.000Z") ?? Timestamp.epoch
 
-    private static func bytes(_ name: String, _ count: Int) -> [UInt8] {
+    static func bytes(_ name: String, _ count: Int) -> [UInt8] {
         Array(SHA256.hash(Array("tallystick/example\n\(name)".utf8)).bytes.prefix(count))
     }
 
-    private static func party(_ name: String) throws(ExampleError) -> UniqueID {
+    static func party(_ name: String) throws(ExampleError) -> UniqueID {
         guard let id = UniqueID(milliseconds: beginning.milliseconds, random: bytes("party/\(name)", 10)) else {
             throw ExampleError("expected the name of a party, got “\(name)”")
         }
@@ -174,7 +174,7 @@ struct ExampleRun {
 
     // MARK: Saying
 
-    private mutating func speaker(_ step: JSON, _ place: String) throws(ExampleError) -> Speaker {
+    mutating func speaker(_ step: JSON, _ place: String) throws(ExampleError) -> Speaker {
         guard let by = step["by"]?.text else { throw ExampleError("\(place): expected “by”, who says it") }
         let halves = by.split(separator: ":", maxSplits: 1).map(String.init)
         guard let first = halves.first, let role = Name(first) else {
@@ -185,7 +185,7 @@ struct ExampleRun {
         return Speaker(role: role, partyName: party, actor: try actor(label, party))
     }
 
-    private mutating func actor(_ label: String, _ party: String) throws(ExampleError) -> Actor {
+    mutating func actor(_ label: String, _ party: String) throws(ExampleError) -> Actor {
         if let known = actors[label] { return known }
         do {
             let key = try SigningKey(seed: ExampleRun.bytes("device/\(label)", 32))
@@ -261,12 +261,12 @@ struct ExampleRun {
     }
 
     /// Who signs in another's place does so in that other's role.
-    private func role(of content: EventContent, _ speaker: Speaker) -> Name {
+    func role(of content: EventContent, _ speaker: Speaker) -> Name {
         guard case .signed(let name, _, _, .delegate) = content else { return speaker.role }
         return scheme.signature(name)?.role ?? speaker.role
     }
 
-    private mutating func advance(_ step: JSON, _ place: String) throws(ExampleError) {
+    mutating func advance(_ step: JSON, _ place: String) throws(ExampleError) {
         if let at = step["at"] {
             guard let time = at.text.flatMap({ Timestamp($0) }) else {
                 throw ExampleError("\(place): expected “at” as a datetime such as 2026-11-30T09:00:00.000Z")
@@ -280,7 +280,7 @@ struct ExampleRun {
         clock = next
     }
 
-    private func ledger(openedBy actor: Actor) throws(ExampleError) -> ChainLedger {
+    func ledger(openedBy actor: Actor) throws(ExampleError) -> ChainLedger {
         if let ledger { return ledger }
         let chain = UniqueID(
             openedBy: actor.device,
@@ -292,7 +292,7 @@ struct ExampleRun {
     }
 
     /// The newest events, or only those the party has seen at its last step.
-    private func parents(of speaker: Speaker, isUnseen: Bool, in state: ChainState) throws(ExampleError) -> [Digest] {
+    func parents(of speaker: Speaker, isUnseen: Bool, in state: ChainState) throws(ExampleError) -> [Digest] {
         let own = last[speaker.actor.label]
         if isUnseen {
             let party = lastOfParty[speaker.partyName]
@@ -306,210 +306,12 @@ struct ExampleRun {
         return parents
     }
 
-    private func late(_ step: JSON, _ place: String) throws(ExampleError) -> LateEntry? {
+    func late(_ step: JSON, _ place: String) throws(ExampleError) -> LateEntry? {
         guard let late = step["late"] else { return nil }
         guard let at = late["at"]?.text.flatMap({ Timestamp($0) }), let why = late["why"]?.text else {
             throw ExampleError("\(place): expected “late” with “at” and “why”")
         }
         return LateEntry(at: at, paper: nil, why: why)
-    }
-
-    // MARK: What is said
-
-    /// What belongs to a step beside what is said.
-    static let details = [
-        "at", "received", "late", "unseen", "why", "party", "hours", "chain", "amounts", "for", "paper", "paperAt",
-        "lasts",
-        "to",
-    ]
-
-    static let verbs = [
-        "open", "set", "sign", "note", "offer", "accept", "decline", "withdraw", "admit", "delegate", "correct",
-        "approve",
-        "refuse", "link", "cancel", "close",
-    ]
-
-    private func content(
-        of step: JSON,
-        _ speaker: Speaker,
-        _ parents: [Digest],
-        _ state: ChainState,
-        _ place: String
-    ) throws(ExampleError) -> EventContent {
-        let given = ExampleRun.verbs.filter { step[$0] != nil }
-        guard given.count == 1, let value = step[given[0]] else {
-            throw ExampleError("\(place): expected exactly one of \(ExampleRun.verbs.joined(separator: ", "))")
-        }
-        func text() throws(ExampleError) -> String {
-            guard let text = value.text else { throw ExampleError("\(place): expected “\(given[0])” as a text") }
-            return text
-        }
-        func name(_ json: JSON? = nil) throws(ExampleError) -> Name {
-            guard let name = (json ?? value).text.flatMap({ Name($0) }) else {
-                throw ExampleError("\(place): expected “\(given[0])” as a name")
-            }
-            return name
-        }
-        let why = step["why"]?.text ?? ""
-        switch given[0] {
-        case "open": return .chainOpened(scheme.reference)
-        case "set": return .fieldsSet(try changes(value, place))
-        case "sign": return try signature(name(), step, speaker, parents, state, place)
-        case "note": return .noteAdded(text: try text())
-        case "offer": return .handoffOffered(try offer(name(), step, speaker, parents, state, place))
-        case "accept": return .handoffAccepted(try half(named: name(), state, place))
-        case "decline": return .handoffDeclined(try half(named: nil, state, place), why: try text())
-        case "withdraw":
-            return .handoffWithdrawn(offer: try half(named: nil, state, place).statement.offer, why: try text())
-        case "admit": return .partyAdmitted(party: try party(step, place), role: try name())
-        case "delegate":
-            let names = (value.elements ?? []).compactMap { $0.text.flatMap { Name($0) } }
-            let hours = step["hours"]?.integer ?? 24
-            guard (-100_000...100_000).contains(hours),
-                let until = Timestamp(milliseconds: clock.milliseconds + Int64(hours) * 3_600_000)
-            else {
-                throw ExampleError("\(place): expected “hours” as a whole number")
-            }
-            return .signatureDelegated(signatures: names, to: try party(step, place), until: until)
-        case "correct": return .correctionProposed(try changes(value, place), why: why.isEmpty ? "it was wrong" : why)
-        case "approve": return .correctionApproved(try correction(state, place))
-        case "refuse": return .correctionRefused(try correction(state, place), why: try text())
-        case "link":
-            let label = step["chain"]?.text ?? ""
-            guard
-                let other = UniqueID(milliseconds: clock.milliseconds, random: ExampleRun.bytes("chain/\(label)", 10)),
-                !label.isEmpty
-            else { throw ExampleError("\(place): expected “chain”, a name for the other chain") }
-            let chain = sameBytes(label, "itself") ? state.chain : other
-            let amounts = try step["amounts"].map { (json) throws(ExampleError) in try changes(json, place) } ?? []
-            return .chainLinked(ChainLink(link: try name(), chain: chain, amounts: amounts, why: why))
-        case "cancel": return .chainCancelled(why: try text())
-        default: return .chainClosed(outcome: try name(), why: why)
-        }
-    }
-
-    private func party(_ step: JSON, _ place: String) throws(ExampleError) -> UniqueID {
-        guard let party = step["party"]?.text else { throw ExampleError("\(place): expected “party”") }
-        return try ExampleRun.party(party)
-    }
-
-    private func changes(_ json: JSON, _ place: String) throws(ExampleError) -> [EventContent.FieldChange] {
-        var changes: [EventContent.FieldChange] = []
-        func add(_ text: String, _ value: JSON) throws(ExampleError) {
-            guard let path = FieldPath(text) else { throw ExampleError("\(place): expected a field, got “\(text)”") }
-            changes.append(EventContent.FieldChange(path: path, value: value.isNull ? nil : value))
-        }
-        for member in json.members ?? [] {
-            guard let name = Name(member.name), let group = scheme.lines(name) else {
-                try add(member.name, member.value)
-                continue
-            }
-            let rows: [(id: String, row: JSON)] =
-                member.value.elements.map { $0.enumerated().map { ("\($0.offset + 1)", $0.element) } }
-                ?? (member.value.members ?? []).map { ($0.name, $0.value) }
-            guard !rows.isEmpty else { throw ExampleError("\(place): expected rows of “\(group.name)”") }
-            for (id, row) in rows {
-                if row.isNull { try add("\(group.name)/\(id)", .null) }
-                for field in row.members ?? [] { try add("\(group.name)/\(id)/\(field.name)", field.value) }
-            }
-        }
-        guard !changes.isEmpty else { throw ExampleError("\(place): expected an object of values") }
-        return changes
-    }
-
-    private func signature(
-        _ name: Name,
-        _ step: JSON,
-        _ speaker: Speaker,
-        _ parents: [Digest],
-        _ state: ChainState,
-        _ place: String
-    ) throws(ExampleError) -> EventContent {
-        var way = SigningWay.own
-        var party = speaker.actor.party
-        if let principal = step["for"]?.text {
-            party = try ExampleRun.party(principal)
-            way = .delegate(of: party)
-        } else if let signer = step["paper"]?.text {
-            way = .paper(
-                PaperSignature(
-                    at: step["paperAt"]?.text.flatMap { Timestamp($0) },
-                    picture: SHA256.hash(ExampleRun.bytes("paper", 32)),
-                    signer: signer
-                )
-            )
-        }
-        let isForeign = way.paper != nil && scheme.signature(name)?.role != speaker.role
-        let snapshot =
-            isForeign
-            ? state.paperSnapshot(name, parents: parents)
-            : state.signatureSnapshot(name, by: party, parents: parents)
-        return .signed(
-            signature: name,
-            snapshot: snapshot?.hash ?? SHA256.hash([UInt8]()),
-            statement: scheme.signature(name)?.statement ?? "",
-            way
-        )
-    }
-
-    // MARK: Handoffs and corrections
-
-    private func offer(
-        _ name: Name,
-        _ step: JSON,
-        _ speaker: Speaker,
-        _ parents: [Digest],
-        _ state: ChainState,
-        _ place: String
-    ) throws(ExampleError) -> Offer {
-        guard let (_, rule) = scheme.handoff(name) else {
-            throw ExampleError("\(place): expected a handoff of the scheme, got “\(name)”")
-        }
-        let seconds = step["lasts"]?.integer ?? rule.lasts
-        guard (0...10_000_000).contains(seconds),
-            let expires = Timestamp(milliseconds: (clock.seconds + Int64(seconds)) * 1_000),
-            let id = OfferID(bytes: ExampleRun.bytes("offer/\(speaker.actor.label)/\(clock)", 8))
-        else { throw ExampleError("\(place): expected “lasts” in seconds") }
-        let mac = SHA256.hash(ExampleRun.bytes("mac/\(id)", 32))
-        do {
-            return Offer(
-                expires: expires,
-                handoff: name,
-                key: try HandoffKey(
-                    serverSecret: ExampleRun.bytes("secret", 32),
-                    device: speaker.actor.device,
-                    number: 1
-                ).id,
-                mac: mac,
-                id: id,
-                party: try step["to"]?.text.map { (label) throws(ExampleError) in try ExampleRun.party(label) },
-                snapshot: state.handoffSnapshot(name, by: speaker.actor.party, parents: parents)?.hash
-                    ?? SHA256.hash([UInt8]()),
-                to: rule.to
-            )
-        } catch {
-            throw ExampleError("\(place): \(error)")
-        }
-    }
-
-    /// The latest offer that is open, or the latest there is, of one handoff or of any.
-    private func half(named name: Name?, _ state: ChainState, _ place: String) throws(ExampleError) -> HandoffHalf {
-        let offers = state.offers.values.filter { name == nil || $0.offer.handoff == name }
-            .sorted { ($0.at, $0.offer.id) < ($1.at, $1.offer.id) }
-        guard let offer = offers.last(where: { $0.end == .open }) ?? offers.last,
-            let half = HandoffHalf(
-                statement: offer.statement,
-                mac: Array(offer.offer.mac.bytes.prefix(HandoffHalf.macLength))
-            )
-        else { throw ExampleError("\(place): expected an offer to answer, and there is none") }
-        return half
-    }
-
-    private func correction(_ state: ChainState, _ place: String) throws(ExampleError) -> Digest {
-        guard let correction = state.corrections.last(where: { $0.end == .open }) ?? state.corrections.last else {
-            throw ExampleError("\(place): expected a correction to answer, and there is none")
-        }
-        return correction.event
     }
 
     // MARK: Looking
