@@ -136,6 +136,7 @@ extension ChainPage {
             ("value", JSONOutput(field.value)), ("text", .string(Scheme.text(of: field.value))),
             ("conflict", .bool(field.isInConflict)), ("others", .array(field.others.map { JSONOutput($0) })),
             ("sealed", .bool(field.isSealed)), ("correctable", .bool(field.isCorrectable)),
+            ("corrected", .bool(field.corrected != nil)), ("before", field.corrected.map { JSONOutput($0) } ?? .null),
             ("party", field.party.map { ChainPage.party($0) } ?? .null),
             ("at", .string(field.at.description)),
         ])

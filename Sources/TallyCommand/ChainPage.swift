@@ -9,7 +9,8 @@ struct ChainPage {
 
     func print(on console: Console) {
         console.print("Chain \(view.chain)")
-        console.print("  \(view.title ?? "rules not known here")")
+        let scheme = view.scheme.map { " (\($0.id), version \($0.version))" } ?? ""
+        console.print("  \(view.title ?? "rules not known here")\(scheme)")
         console.print("  state: \(styled(view.badge, on: console))")
         if let holder = view.holder { console.print("  with:  \(name(holder))") }
         if view.isContested {
@@ -24,7 +25,11 @@ struct ChainPage {
         }
         printConcerns(on: console)
         if view.needsNewerVersion { console.print("  this chain has events that need a newer version of the program") }
-        if view.opening == nil {
+        if view.opening == nil, view.legs.isEmpty, !view.refused.isEmpty {
+            console.print(
+                "  Taking it over was refused, below. If you have the load, keep it, and speak with the giver."
+            )
+        } else if view.opening == nil {
             console.print("  taken over by code: what others said of the load comes with `tally sync`")
         }
         printReceived(on: console)
@@ -134,10 +139,10 @@ struct ChainPage {
             let codes = titles.isEmpty || titles == value ? "" : " (\(titles))"
             let others = field.others.map { $0.isNull ? "cleared" : Scheme.text(of: $0) }.joined(separator: ", ")
             let conflict = field.isInConflict ? "  IN CONFLICT with: \(others)" : ""
+            let corrected = field.corrected.map { "  (corrected; before: \(Scheme.text(of: $0)))" } ?? ""
             let label = field.path.line.map { "\($0.list)/\($0.id) " } ?? ""
-            console.print(
-                "    \(Console.plain("\(label)\(field.title ?? field.path.description): \(value)\(codes)\(conflict)"))"
-            )
+            let text = "\(label)\(field.title ?? field.path.description): \(value)\(codes)\(corrected)\(conflict)"
+            console.print("    \(Console.plain(text))")
         }
     }
 

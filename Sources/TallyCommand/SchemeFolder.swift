@@ -22,7 +22,7 @@ struct SchemeFolder {
     /// Throws where there is no scheme.json, or a file cannot be read; what is wrong inside is in ``problems``.
     init(_ path: String) throws {
         self.path = path
-        let text = try Files.read("\(path)/scheme.json", limit: Scheme.longest)
+        let text = try Files.read("\(path)/scheme.json", limit: Scheme.longest, isPlain: true)
         let lists = try SchemeFolder.files(in: "\(path)/codes")
         let cases = try SchemeFolder.files(in: "\(path)/examples")
         do {
@@ -52,7 +52,7 @@ struct SchemeFolder {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
         var left = Scheme.longest
         return try names.filter { $0.hasSuffix(".json") }.sorted().map { name in
-            let text = try Files.read("\(folder)/\(name)", limit: max(left, 1))
+            let text = try Files.read("\(folder)/\(name)", limit: max(left, 1), isPlain: true)
             left -= text.count
             return (String(name.dropLast(5)), text)
         }

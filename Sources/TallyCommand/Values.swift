@@ -32,8 +32,12 @@ struct Values {
                 )
             }
         }
+        var typed: Set<FieldPath> = []
         for argument in try invocation.arguments("FIELD=VALUE") {
             let change = try Values.change(argument, "FIELD=VALUE", scheme: scheme)
+            guard typed.insert(change.path).inserted else {
+                throw CommandError.usage("\(change.path) is given twice", remedy: "give each field once")
+            }
             // What is typed wins over what the file says.
             changes.removeAll { $0.path == change.path }
             changes.append(change)

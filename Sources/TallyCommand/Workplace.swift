@@ -123,6 +123,16 @@ struct Workplace {
         return library
     }
 
+    /// What the scheme lets this device do next with the load, as the end of a sentence that begins with “Next: ”.
+    func next(in chain: UniqueID) throws -> String {
+        let short = Workplace.short(chain)
+        switch try device.nextStep(in: chain) {
+        case .sign(let name, let isOnly): return "`tally sign \(short)\(isOnly ? "" : " --as \(name)")`"
+        case .offer: return "`tally offer \(short)` to hand it over"
+        case .sync: return "`tally sync` when there is a network"
+        }
+    }
+
     /// The chain that the argument names.
     func chain(_ invocation: Invocation) throws -> UniqueID {
         try device.chain(named: try invocation.argument("CHAIN"))

@@ -53,8 +53,8 @@ extension ExampleRun {
         case "admit": return .partyAdmitted(party: try party(step, place), role: try name())
         case "delegate":
             let names = (value.elements ?? []).compactMap { $0.text.flatMap { Name($0) } }
-            let hours = step["hours"]?.integer ?? 24
-            guard (-100_000...100_000).contains(hours),
+            let hours = step["hours"] == nil ? 24 : step["hours"]?.integer
+            guard let hours, (-100_000...100_000).contains(hours),
                 let until = Timestamp(milliseconds: clock.milliseconds + Int64(hours) * 3_600_000)
             else {
                 throw ExampleError("\(place): expected “hours” as a whole number")

@@ -53,6 +53,11 @@ extension SchemeExamples {
 
     func play(_ item: JSON, _ place: String, in run: inout ExampleRun, depth: Int) throws(ExampleError) {
         guard let name = item.text else {
+            guard run.arrivals.count < ExampleRun.mostSteps else {
+                throw ExampleError(
+                    "\(place): expected at most \(ExampleRun.mostSteps) steps in an example, backgrounds and all"
+                )
+            }
             let verdict = try run.say(item, place)
             let expected = item["verdict"]?.text ?? "accepted"
             guard sameBytes(verdict.outcome.rawValue, expected) else {
@@ -67,7 +72,9 @@ extension SchemeExamples {
         guard let background = backgrounds[name] else {
             throw ExampleError("\(place): expected a step or the name of a background, got “\(name)”")
         }
-        guard depth < 16 else { throw ExampleError("\(place): expected backgrounds that do not go round in circles") }
+        guard depth < 16 else {
+            throw ExampleError("\(place): expected at most 16 backgrounds inside each other, and none inside itself")
+        }
         for (index, step) in background.steps.enumerated() {
             try play(step, "\(name)[\(index)]", in: &run, depth: depth + 1)
         }
@@ -126,6 +133,9 @@ struct ExampleError: Error, CustomStringConvertible {
 
 /// A chain that an example's steps are said in, by devices made of the names of parties.
 struct ExampleRun {
+    /// The most steps of an example: backgrounds inside each other could stand for millions.
+    static let mostSteps = 1_000
+
     let scheme: Scheme
     let context: DecisionContext
     var ledger: ChainLedger?

@@ -55,9 +55,12 @@ extension CommandDeclaration {
                 }
             }
             check("the home can be opened") { _ = try Workplace.open(invocation).device.outbox() }
+            let certificate = try? Workplace.open(invocation).device.certificate
             if invocation.isJSON {
                 invocation.console.print(
                     .object([
+                        ("party", .optional(certificate?.party.description)),
+                        ("device", .optional(certificate?.device.description)),
                         (
                             "checks",
                             .array(
@@ -68,10 +71,18 @@ extension CommandDeclaration {
                                     ])
                                 }
                             )
-                        )
+                        ),
                     ])
                 )
             } else {
+                if let certificate {
+                    let roles = certificate.roles.map(\.text).joined(separator: ", ")
+                    invocation.console.print(
+                        "This device acts for \(Console.plain(certificate.partyName)) as \(roles)."
+                    )
+                    invocation.console.print("  party   \(certificate.party)")
+                    invocation.console.print("  device  \(certificate.device)")
+                }
                 for (name, problem) in results {
                     invocation.console.print("\(problem == nil ? "ok     " : "FAILED ") \(name)")
                     if let problem { invocation.console.print("        \(Console.plain(problem))") }

@@ -45,7 +45,7 @@ extension CommandDeclaration {
                 said,
                 """
                 Opened \(scheme.title), chain …\(Workplace.short(said.chain)), with \(counted(values.changes.count, "value")).
-                Next: `tally sign \(Workplace.short(said.chain))` when everything is in, then `tally offer`.
+                Next: \(try place.next(in: said.chain)), when everything is in.
                 """,
                 more: [values.json]
             )

@@ -54,9 +54,9 @@ extension CommandDeclaration {
                 throw CommandError.usage("LIST is rewritten, so it has to be a file", code: "list-invalid")
             }
             let flags = try invocation.options("flag").map { try flag($0) }
-            let own = try Files.read(list, limit: Scheme.longest)
+            let own = try Files.read(list, limit: Scheme.longest, isPlain: true)
             let published = try PublishedCodes(
-                try Files.read(path, limit: 64 << 20),
+                try Files.read(path, limit: 64 << 20, isPlain: true),
                 file: path,
                 PublishedCodes.Choice(
                     code: try invocation.option("code"),

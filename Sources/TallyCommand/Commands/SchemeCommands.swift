@@ -8,14 +8,14 @@ import TallystickStore
 extension CommandDeclaration {
     static let schemeList = CommandDeclaration(
         ["scheme", "list"],
-        summary: "List the schemes that ship with this program",
+        summary: "List the schemes that ship with this program, and those the home has from its server",
         options: [OptionDeclaration(flag: "all", help: "earlier versions, too")],
         examples: [
             ("tally scheme list", "shows the newest version of each scheme"),
             ("tally scheme list --all", "shows the earlier versions that chains may still have, too"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
-            let all = try ShippedSchemes.read()
+            let all = try Workplace.schemes(invocation).all()
             var schemes: [Scheme] = []
             for id in Set(all.map(\.reference.id)).sorted() {
                 let versions = all.filter { $0.reference.id == id }.sorted {
@@ -71,7 +71,7 @@ extension CommandDeclaration {
             (.noInput, "there is no such scheme, version, folder or code list"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
-            let page = SchemePage(try scheme(named: try invocation.argument("SCHEME")))
+            let page = SchemePage(try scheme(named: try invocation.argument("SCHEME"), invocation))
             let lists = try invocation.options("codes").map { try list(named: $0, of: page.scheme) }
             let isMermaid = try invocation.flag("mermaid")
             if invocation.isJSON {
@@ -88,9 +88,9 @@ extension CommandDeclaration {
     )
 
     /// A scheme that ships, by its id and perhaps version, or the one in a folder.
-    private static func scheme(named text: String) throws -> Scheme {
+    private static func scheme(named text: String, _ invocation: Invocation) throws -> Scheme {
         let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let versions = try ShippedSchemes.read().filter { sameBytes($0.reference.id.text, halves[0]) }
+        let versions = try Workplace.schemes(invocation).all().filter { sameBytes($0.reference.id.text, halves[0]) }
         if halves.count == 1 {
             if let newest = versions.max(by: { $0.reference.version < $1.reference.version }) { return newest }
         } else if let chosen = versions.first(where: { sameBytes("\($0.reference.version)", halves[1]) }) {

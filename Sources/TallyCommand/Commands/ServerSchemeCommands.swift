@@ -3,6 +3,7 @@ import Schemes
 import Tallystick
 import TallystickCrypto
 import TallystickServer
+import TallystickStore
 
 extension CommandDeclaration {
     static let serverSchemeAdd = CommandDeclaration(
@@ -24,8 +25,11 @@ extension CommandDeclaration {
         options: [.database],
         examples: [("tally server scheme add my-scheme --db server.sqlite", "adds the scheme of the folder my-scheme")],
         exitCodes: [
-            (.failed, "this version is known with other contents, or there are too many schemes"),
-            (.badInput, "the scheme has mistakes, or the server's files cannot be used"),
+            (
+                .failed,
+                "the id ships with the program, this version is known with other contents, or there are too many"
+            ),
+            (.badInput, "the scheme has mistakes, an example fails, or the server's files cannot be used"),
             (.noInput, "a file of the scheme's, the database or its keys are missing"),
         ],
         run: { (invocation: Invocation) async throws -> ExitCode in
@@ -36,6 +40,24 @@ extension CommandDeclaration {
                     code: "scheme-invalid",
                     message: "nothing was added: the scheme has \(counted(folder.problems.count, "mistake"))",
                     remedy: "`tally scheme check \(Console.plain(folder.path))` explains them"
+                )
+            }
+            let id = scheme.reference.id
+            if ShippedSchemes.library.references.contains(where: { $0.id == id && $0 != scheme.reference }) {
+                throw CommandError(
+                    exit: .failed,
+                    code: "scheme-taken",
+                    message: "nothing was added: “\(id)” is the id of a scheme that ships with the program",
+                    remedy: "give yours an id of its own; devices would otherwise open all new chains under it"
+                )
+            }
+            let failed = (folder.examples?.run(under: scheme, Zones.offsets) ?? []).filter { !$0.faults.isEmpty }
+            if !failed.isEmpty {
+                throw CommandError(
+                    exit: .badInput,
+                    code: "scheme-invalid",
+                    message: "nothing was added: \(counted(failed.count, "example")) of the scheme came out otherwise",
+                    remedy: "`tally scheme test \(Console.plain(folder.path))` shows them"
                 )
             }
             let store = try ServerStore.open(invocation)

@@ -92,10 +92,7 @@ extension CommandDeclaration {
         let short = Workplace.short(chain)
         switch way {
         case .own:
-            let role = try place.device.roles(in: chain).first
-            let canOffer = try place.device.scheme(of: chain).handoffs.contains { $0.from == role }
-            let next = canOffer ? "`tally offer \(short)` to hand it over" : "`tally sync` when there is a network"
-            return "Signed chain …\(short): “\(rule.statement)”\nNext: \(next)."
+            return "Signed chain …\(short): “\(rule.statement)”\nNext: \(try place.next(in: chain))."
         case .delegate(let principal):
             let name = try place.device.name(of: principal)
             return """

@@ -94,7 +94,7 @@ extension CommandDeclaration {
             """
             Accepted as \(role): chain …\(Workplace.short(said.chain)), saved here. Verified when both halves reach the server.
             \(reply.map { "Show the giver \($0): with it the giver holds both halves too.\n" } ?? "")\
-            Next: `tally sign \(Workplace.short(said.chain))`.
+            Next: \(try place.next(in: said.chain)).
             """,
             more: [values.json, ("accepted", page.json), ("reply", .optional(reply))]
         )

@@ -66,7 +66,10 @@ extension Deciding {
         if link.chain == state.chain {
             refuse(.linkInvalid, link.link.text, "a chain does not hang together with itself")
         }
-        if state.links.contains(where: { $0.link.link == link.link && $0.link.chain == link.chain }) {
+        let paths = Set(link.amounts.map(\.path))
+        let made = state.links.filter { $0.link.link == link.link && $0.link.chain == link.chain }
+        // A link that divides amounts can be made again for further rows.
+        if made.contains(where: { rule.conserves == nil || $0.link.amounts.contains { paths.contains($0.path) } }) {
             refuse(.linkInvalid, link.link.text, "it was made before")
         }
         if rule.needsReason, link.why.isEmpty { refuse(.linkInvalid, link.link.text, "it needs a reason: say why") }
@@ -99,7 +102,9 @@ extension Deciding {
         guard let whole = state.latestLeg(of: field.owner).flatMap({ state.slot(amount.path, on: $0.event) })?.value
         else {
             // A device that took the load by code alone does not know the whole; the server does.
-            if !isProvisional { refuse(.linkInvalid, rule.name.text, "the chain has no value at \(path)") }
+            if !isProvisional || state.opening != nil {
+                refuse(.linkInvalid, rule.name.text, "the chain has no value at \(path)")
+            }
             return
         }
         let given = state.amounts(of: rule.name, at: amount.path) + [value]

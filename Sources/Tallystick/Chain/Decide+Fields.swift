@@ -6,7 +6,15 @@ extension Deciding {
         for change in changes {
             guard let field = field(change, scheme: scheme) else { continue }
             if seals.contains(where: { $0.contains(change.path) }), field?.isSealable != false {
-                refuse(.fieldSealed, change.path.description)
+                let isSigned = state.signatures.contains { signature in
+                    signature.leg == leg.event
+                        && scheme.signature(signature.name)?.covers.contains(change.path) == true
+                }
+                refuse(
+                    .fieldSealed,
+                    change.path.description,
+                    isSigned ? nil : "it is part of an offer: where that is still open, take it back to change it"
+                )
             }
         }
         checkLineCounts(changes, scheme: scheme, leg: leg)
@@ -126,6 +134,8 @@ extension Deciding {
             }
             if !field.isSealable || !seals.contains(where: { $0.contains(change.path) }) {
                 refuse(.correctionInvalid, path, "it is not sealed: set it")
+            } else if state.slot(change.path, on: leg.event)?.value == change.value {
+                refuse(.correctionInvalid, path, "it says so already")
             } else if field.correct == nil {
                 refuse(.correctionInvalid, path, "the scheme lets it stand as it was signed")
             } else if state.corrections.contains(where: { correction in
@@ -164,6 +174,9 @@ extension Deciding {
         }
         if correction.end != .open {
             refuse(.correctionSettled, event.hex, "it was applied or refused before")
+        } else if case .correctionRefused = self.event.content, correction.party == certificate.party {
+            // Who proposed it takes it back.
+            return
         } else if !correction.approvers.contains(certificate.party) {
             refuse(.correctionSettled, event.hex, "the party has no say in it")
         } else if correction.approved.contains(certificate.party) {

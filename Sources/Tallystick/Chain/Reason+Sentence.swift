@@ -118,7 +118,9 @@ extension Reason {
         case .macMismatch:
             "The code was not made by the giver's device, or was changed. Do not take the load on it; ask for a new one."
         case .ownOffer: "You cannot accept your own offer on the device that made it. Let the other side scan it."
-        case .chainClosed: "The chain is closed and takes nothing more. Open another, if there is more to say."
+        case .chainClosed:
+            "The chain has ended\(facts). It takes remarks and corrections only. If you have the load, keep it and speak "
+                + "with whoever gave it to you."
         default: nil
         }
     }

@@ -204,6 +204,14 @@ extension SchemeReader {
         var states = 0
         for child in nodes where child.isObject(of: ["name", "pattern"]) {
             let name = child.text("name")
+            if patterns.contains(where: { sameBytes($0.name, name) }) {
+                child.problem(
+                    .nameTaken,
+                    at: "name",
+                    "expected “\(name)” once, got it twice",
+                    "name the two differently"
+                )
+            }
             let text = child.text("pattern")
             guard !text.isEmpty else { continue }
             do {

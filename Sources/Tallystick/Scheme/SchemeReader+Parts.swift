@@ -61,6 +61,15 @@ extension SchemeReader {
         guard node.isObject(of: members), let name = node.name("signature"), let role = node.name("role"),
             isRole(role, node, at: "role")
         else { return nil }
+        let needed = Set(guards(node).filter { !$0.isOptional }.map(\.stage))
+        for stage in stages("before", of: node) where needed.contains(stage) {
+            node.problem(
+                .unreachableStage,
+                at: "before",
+                "expected “\(stage)” in one of “after” and “before”, got it in both",
+                "take it away from one: the signature could never be given"
+            )
+        }
         return Scheme.SignatureRule(
             name: name,
             role: role,

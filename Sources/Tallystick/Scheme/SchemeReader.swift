@@ -285,10 +285,15 @@ struct SchemeReader {
                 }
                 if isSet { flags.insert(fact.name) }
             }
+            let from = member.value["from"] == nil ? nil : facts.day("from")
+            let until = member.value["until"] == nil ? nil : facts.day("until")
+            if let from, let until, until.utf8.lexicographicallyPrecedes(from.utf8) {
+                facts.invalid("until", "a day that is not before “from”, \(from)")
+            }
             codes[member.name] = Scheme.CodeList.Code(
                 title: facts.optionalText("title"),
-                from: member.value["from"] == nil ? nil : facts.day("from"),
-                until: member.value["until"] == nil ? nil : facts.day("until"),
+                from: from,
+                until: until,
                 flags: flags
             )
         }

@@ -48,7 +48,10 @@ extension Scheme {
             let amount = String(text[..<split])
             let unit = Scheme.trimmed(text[split...])
             guard DecimalNumber(amount) != nil, units.contains(where: { sameBytes($0, unit) }) else {
-                return .fault("expected an amount with its unit, such as “12.5 \(units[0])”, got “\(text)”")
+                return .fault(
+                    "expected an amount with its unit, such as “12.5 \(units[0])” (units are "
+                        + "\(units.joined(separator: ", "))), got “\(text)”"
+                )
             }
             return .value(.members([("amount", .string(amount)), ("unit", .string(unit))]))
         case .datetime:

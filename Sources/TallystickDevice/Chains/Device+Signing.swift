@@ -133,7 +133,8 @@ extension Device {
         let own = rule.paper.contains(rule.role) ? ownLeg(rule.role, in: state) : nil
         if let own, state.signature(rule.name, on: own.event) == nil { return own }
         guard ownRoles(in: state).contains(where: { $0 != rule.role && rule.paper.contains($0) }) else { return own }
-        return state.legs.last { $0.role == rule.role } ?? state.seats.last { $0.role == rule.role }
+        let legs = (state.legs + state.seats).filter { $0.role == rule.role }
+        return legs.last { state.signature(rule.name, on: $0.event) == nil } ?? legs.last
     }
 
     /// The role that a signature is given in: that of whoever signs, or of whoever attests.

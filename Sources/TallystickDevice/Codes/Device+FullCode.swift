@@ -71,15 +71,20 @@ extension Device {
     /// The offers of this device in a chain that can be taken now, with what their codes carry, by their ends.
     package func openOffers(in chain: UniqueID) throws -> [(offer: Offer, half: HandoffHalf)] {
         let time = now().milliseconds
-        let offers = try atHome(home.path) { try database.snapshot { try folded(chain).state.offers.values } }
-        return offers.filter { $0.device == id && $0.end == .open && $0.offer.expires.milliseconds > time }
-            .sorted { $0.offer.expires < $1.offer.expires }
-            .compactMap { made in
-                HandoffHalf(
-                    statement: made.statement,
-                    mac: Array(made.offer.mac.bytes.prefix(HandoffHalf.macLength))
-                ).map { (made.offer, $0) }
-            }
+        let state = try atHome(home.path) { try database.snapshot { try folded(chain).state } }
+        guard state.ending == nil else { return [] }
+        // What the load has left cannot be taken any more, whatever its end.
+        return state.offers.values.filter {
+            $0.leg == state.currentLeg?.event && $0.device == id && $0.end == .open
+                && $0.offer.expires.milliseconds > time
+        }
+        .sorted { $0.offer.expires < $1.offer.expires }
+        .compactMap { made in
+            HandoffHalf(
+                statement: made.statement,
+                mac: Array(made.offer.mac.bytes.prefix(HandoffHalf.macLength))
+            ).map { (made.offer, $0) }
+        }
     }
 
     /// The bytes of a snapshot and of those before it, newest first, as far as they are known here.

@@ -124,7 +124,9 @@ package struct ChainView: Sendable {
         package let isSealed: Bool
         /// Whether it can be corrected once it is sealed.
         package let isCorrectable: Bool
-        /// Who wrote it; nil where the device is not known here.
+        /// The value before it was corrected, null where there was none; nil where it was not corrected.
+        package let corrected: JSON?
+        /// Who wrote it, or proposed the correction; nil where the device is not known here.
         package let party: Party?
         /// When, by the writer's clock.
         package let at: Timestamp

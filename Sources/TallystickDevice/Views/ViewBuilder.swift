@@ -1,5 +1,6 @@
 import Tallystick
 import TallystickCrypto
+import Schemes
 import TallystickStore
 
 /// Collects a view from a folded chain and the tables beside it.
@@ -26,10 +27,11 @@ struct ViewBuilder {
                     refusal(event, expected.verdict.reasons, received: nil, isDealtWith: false)
                 }
             }
+        let scheme = try state.scheme ?? schemeOfRefusedTaking(refused)
         return ChainView(
             chain: state.chain,
-            title: state.scheme?.title,
-            scheme: state.scheme?.reference,
+            title: scheme?.title,
+            scheme: scheme?.reference,
             opening: try state.opening.map { (try party($0.party), $0.at) },
             holder: try state.currentLeg.map { try party($0.party) },
             legs: try state.legs.map { try leg($0) },
@@ -126,6 +128,9 @@ struct ViewBuilder {
             guard let shown = slot.shown, shown.value != nil || slot.isInConflict else { continue }
             let value = shown.value ?? .null
             let field = state.scheme?.field(path)
+            let correction = state.corrections.first { $0.end == .applied(shown.event) && $0.leg == leg.event }
+            let index = slot.current.first ?? 0
+            let earlier = index > 0 ? slot.writes[index - 1].value ?? .null : .null
             fields.append(
                 (
                     place: order.first { $0.0 == path.line?.list && $0.1 == path.field }?.2 ?? order.count,
@@ -139,7 +144,8 @@ struct ViewBuilder {
                         isInConflict: slot.isInConflict,
                         isSealed: field?.isSealable != false && seals.contains { $0.contains(path) },
                         isCorrectable: field?.correct != nil,
-                        party: try party(of: shown.device),
+                        corrected: correction == nil ? nil : earlier,
+                        party: try correction.map { try party($0.party) } ?? party(of: shown.device),
                         at: shown.at
                     )
                 )
@@ -270,6 +276,15 @@ struct ViewBuilder {
             reasons: reasons,
             isDealtWith: isDealtWith
         )
+    }
+
+    /// The rules of a load that was taken in vain: the code said which, although nothing of the chain is known here.
+    private func schemeOfRefusedTaking(_ refused: [ChainView.Refused]) throws -> Scheme? {
+        for refusal in refused where refusal.isOwn {
+            guard case .handoffAccepted(let half)? = try event(refusal.event)?.content else { continue }
+            if let scheme = device.schemes.scheme(prefix: half.statement.schemePrefix) { return scheme }
+        }
+        return nil
     }
 
     private func unsettled() throws -> (waiting: [ChainView.Waiting], refused: [ChainView.Refused]) {
