@@ -120,7 +120,7 @@ import Testing
         let world = try World()
         let server = try world.enrolled()
         defer { server.stop() }
-        try world.write("a picture of a note", to: "note.jpg")
+        try world.write("%PDF-1.7 a scan of a note", to: "note.jpg")
         try world.write([UInt8](), to: "empty.jpg")
         let earlier = try time(hoursFromNow: -30)
         let late = ["--late-at", earlier, "--late-why", "no signal in the basement", "--late-paper", "note.jpg"]
@@ -164,6 +164,9 @@ import Testing
 
         let paper = ["--signer", "Elsie Holt", "--paper-at", earlier]
         try world.fails("not-an-image", 65, "sign", chain, "--paper", "empty.jpg", "--signer", "E", as: "producer")
+        try world.write("Dear reader", to: "letter.jpg")
+        try world.fails("not-an-image", 65, "sign", chain, "--paper", "letter.jpg", "--signer", "E", as: "producer")
+        try world.fails("usage", 64, "set", chain, "sicCode=41201", "sicCode=41202", as: "producer")
         try world.fails("no-such-file", 66, "sign", chain, "--paper", "none.jpg", "--signer", "E", as: "producer")
         try world.fails("usage", 64, "sign", chain, "--paper", "note.jpg", as: "producer")
         try world.fails("usage", 64, "sign", chain, "--signer", "Elsie Holt", as: "producer")

@@ -180,6 +180,10 @@ import Testing
         try world.write(#"{"list":"colours","title":"Colours","codes":{}}"#, to: "mine/codes/colours.json")
         let both = try world.json("scheme", "check", "mine", exits: 2)
         #expect(both["problems"]?.elements?.isEmpty == false)
+        // A pipe that nobody writes to would be waited for for ever.
+        try FileManager.default.createDirectory(atPath: world.file("pipe"), withIntermediateDirectories: true)
+        #expect(mkfifo(world.file("pipe/scheme.json"), 0o600) == 0)
+        try world.fails("file-unreadable", 66, "scheme", "check", "pipe")
         let shipped = TallyProgram.packageRoot.appendingPathComponent("Sources/Schemes/evidence-item").path
         let checked = try world.json("scheme", "check", shipped)
         let listed = try world.json("scheme", "list")["schemes"]?.elements?.first

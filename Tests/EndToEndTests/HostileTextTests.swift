@@ -136,7 +136,7 @@ import Testing
         defer { server.stop() }
         let hostile = Self.text
         let chain = try world.recorded()
-        try world.write("a picture", to: "note.jpg")
+        try world.write("%PDF-1.7 a scan", to: "note.jpg")
         let odd = "Rubble\nLeg 9: forged \u{200F}\u{200E}"
         let path = "wasteItems/1/description"
         try world.json("correct", chain, "\(path)=\(odd)", "--why", hostile, as: "producer")

@@ -230,7 +230,7 @@ private final class Comparison {
         let load = ["uk-waste-transfer-note", World.demo("producer")]
         let other =
             try run("open", "--scheme", load[0], "--from", load[1], in: world, as: "producer")["chain"]?.text ?? ""
-        try world.write("a picture", to: "paper.jpg")
+        try world.write("%PDF-1.7 a scan", to: "paper.jpg")
         let soon = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) - 3_600_000)?.description ?? ""
         try run(
             "set",

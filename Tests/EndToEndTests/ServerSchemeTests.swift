@@ -19,6 +19,28 @@ import Testing
         try world.json("server", "scheme", "add", folder, "--db", "server.sqlite")
     }
 
+    /// Devices would open all new chains under it.
+    @Test func anIdThatShipsIsNotTakenOver() throws {
+        let world = try World()
+        try world.makeServer()
+        try write(world, version: 1, to: "mine")
+        let text = try String(contentsOfFile: world.file("mine/scheme.json"), encoding: .utf8)
+        let id = try #require(try JSON.parse(Array(text.utf8))["scheme"]?.text)
+        try world.write(text.replacing("\"\(id)\"", with: "\"uk-waste-transfer-note\""), to: "mine/scheme.json")
+        try world.tally("scheme", "check", "mine")
+        try world.fails("scheme-taken", 1, "server", "scheme", "add", "mine", "--db", "server.sqlite")
+        // Nor is one added whose own examples come out otherwise.
+        try write(world, version: 1, to: "wrong")
+        try FileManager.default.createDirectory(atPath: world.file("wrong/examples"), withIntermediateDirectories: true)
+        try world.write(
+            #"{"examples":[{"example":"e","when":{"by":"sender","open":true},"then":{"verdict":"refused"}}]}"#,
+            to: "wrong/examples/one.json"
+        )
+        try world.fails("scheme-invalid", 65, "server", "scheme", "add", "wrong", "--db", "server.sqlite")
+        let listed = try world.json("server", "scheme", "list", "--db", "server.sqlite")["schemes"]?.elements ?? []
+        #expect(!listed.contains { $0["title"]?.text == "Parcel by courier" })
+    }
+
     @Test func aParcelPassesUnderASchemeThatDoesNotShip() throws {
         let world = try World()
         try world.makeServer()

@@ -155,9 +155,26 @@ import Testing
         #expect(error?.problems.contains { $0.path == path } == true, "\(error?.problems.map(\.path) ?? [])")
     }
 
+    /// Twelve backgrounds of four each would stand for sixteen million steps.
+    @Test func endsWhereBackgroundsFanOut() throws {
+        var parts = [#""b12": [{"by": "producer", "note": "x"}]"#]
+        for level in 0..<12 {
+            let inner = Array(repeating: "\"b\(level + 1)\"", count: 4).joined(separator: ", ")
+            parts.append("\"b\(level)\": [\(inner)]")
+        }
+        let example = #"""
+            {"example": "e", "given": [{"by": "producer", "open": true}, "b0"],
+             "when": {"by": "producer", "note": "z"}, "then": {"verdict": "accepted"}}
+            """#
+        let examples = try SchemeExamples(files: file(example, parts.joined(separator: ", ")))
+        let found = try examples.run(under: ParcelScheme.read(), Self.offsets).flatMap(\.faults)
+        #expect(found.count == 1 && found.first?.contains("at most 1000 steps") == true, "\(found)")
+    }
+
     /// Times and lengths beyond all bounds are mistakes, not traps.
     @Test(arguments: [
         #"{"by": "producer", "delegate": ["producer"], "party": "x", "hours": 9007199254740991}"#,
+        #"{"by": "producer", "delegate": ["producer"], "party": "x", "hours": "2"}"#,
         #"{"by": "producer", "offer": "pickup", "lasts": 9007199254740991}"#,
         #"{"by": "producer", "note": "x", "at": "9999-12-31T23:59:59.999Z"}"#,
         #"{"by": "@", "note": "x"}"#, #"{"by": ":", "note": "x"}"#, #"{"by": "", "note": "x"}"#,

@@ -410,6 +410,27 @@ import Testing
         for problem in problems { #expect(!problem.message.isEmpty && !problem.remedy.isEmpty) }
     }
 
+    @Test func findsWhatCanNeverBe() throws {
+        func codes(_ old: String, _ new: String) -> [String] {
+            do {
+                _ = try ParcelScheme.read(replacing: old, with: new)
+                return []
+            } catch let error as SchemeError {
+                return error.problems.map(\.code.rawValue)
+            } catch {
+                return ["\(error)"]
+            }
+        }
+        let seal = "\"statement\": \"I sealed it.\", \"after\": [\"producer\"]"
+        #expect(codes(seal, seal + ", \"before\": [\"producer\"]") == ["unreachable-stage"])
+        #expect(codes("{\"name\": \"digits\"", "{\"name\": \"two letters\"") == ["name-taken"])
+        let services = ParcelScheme.services.replacing("\"until\": \"2026-12-31\"", with: "\"until\": \"2026-11-30\"")
+        let error = #expect(throws: SchemeError.self) {
+            try Scheme(scheme: Array(ParcelScheme.text.utf8), codeLists: [("services", Array(services.utf8))])
+        }
+        #expect(error?.problems.map(\.path) == ["codes.night.until"])
+    }
+
     /// A rule, the kind of mistake in it, and its place in the rule.
     @Test(arguments: [
         (#""at": ["nobody"], "require": ["label"]"#, "unknown-stage", ".at"),
