@@ -164,7 +164,10 @@ private final class Comparison {
             )
             try run("ack", "no.png", in: world, as: "producer")
         }
-        let withdrawn = try run("show", chain, in: world, as: "producer")["offers"]?.elements?.last?["offer"]?.text
+        // By its state: offers that end in the same second stand in the order of their random names.
+        let offers = try run("show", chain, in: world, as: "producer")["offers"]?.elements ?? []
+        let isUntouched: (JSON) -> Bool = { $0["state"]?.text == "open" && $0["reply"]?.isNull != false }
+        let withdrawn = offers.first(where: isUntouched)?["offer"]?.text
         try run("withdraw", chain, "--offer", withdrawn ?? "", "--why", "wrong skip", in: world, as: "producer")
         try run("offer", chain, "--full", "--png", "code.png", "--text", "code.txt", in: world, as: "producer")
         try world.write("TS1$AAAA", to: "damaged.txt")
