@@ -66,7 +66,10 @@ extension ExampleRun {
         case "link":
             let label = step["chain"]?.text ?? ""
             guard
-                let other = UniqueID(milliseconds: clock.milliseconds, random: ExampleRun.bytes("chain/\(label)", 10)),
+                let other = UniqueID(
+                    milliseconds: ExampleRun.beginning.milliseconds,
+                    random: ExampleRun.bytes("chain/\(label)", 10)
+                ),
                 !label.isEmpty
             else { throw ExampleError("\(place): expected “chain”, a name for the other chain") }
             let chain = sameBytes(label, "itself") ? state.chain : other
