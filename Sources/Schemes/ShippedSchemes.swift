@@ -11,6 +11,10 @@ public struct ShippedScheme: Sendable {
     /// The texts of `codes/<list>.json`, in the order of the lists' names.
     public let codes: [(list: String, text: String)]
 
+    /// The text of one of its code lists, for another scheme that has the very same; empty where there is none, which
+    /// no hash of a scheme survives.
+    func text(ofList list: String) -> String { codes.first { $0.list == list }?.text ?? "" }
+
     /// An earlier version of the scheme: its own text, and the lists that were different then.
     func earlier(
         version: Int,

@@ -105,18 +105,18 @@ enum EPAManifest {
     }()
 }
 
-private struct ManifestReading {
+struct ManifestReading {
     typealias Member = ForeignReading.EntryMember
     typealias Why = ForeignReading.Why
 
     var reading: ForeignReading
     /// Which transporter is read for a transporter, and which facility for a facility.
-    private let order: Int
+    let order: Int
     /// Whether a facility has signed, or EPA's status says so much.
-    private let isReceived: Bool
+    let isReceived: Bool
     /// The facility that signs the receipt: the second where the first sent the transporter on; 0 where the load went
     /// back to the generator.
-    private let receiver: Int
+    let receiver: Int
 
     init(_ reading: ForeignReading, order: Int) {
         self.reading = reading
@@ -138,8 +138,8 @@ private struct ManifestReading {
         receiver = isTurnedAway ? (isReturn ? 0 : 2) : 1
     }
 
-    private var isFacility: Bool { sameBytes(reading.role.text, "facility") }
-    private var isTransporter: Bool { sameBytes(reading.role.text, "transporter") }
+    var isFacility: Bool { sameBytes(reading.role.text, "facility") }
+    var isTransporter: Bool { sameBytes(reading.role.text, "transporter") }
 
     /// Whether there is a picture of a paper manifest and nothing typed in.
     var isPicture: Bool { sameBytes(reading.find("/submissionType")?.text ?? "", "Image") }
@@ -158,7 +158,7 @@ private struct ManifestReading {
 
     // MARK: The manifest as a whole
 
-    private mutating func readManifest() {
+    mutating func readManifest() {
         reading.take("/manifestTrackingNumber", as: ["manifestTrackingNumber"])
         reading.take("/submissionType", as: ["submissionType"])
         reading.take("/originType", as: ["originType"])
@@ -182,7 +182,7 @@ private struct ManifestReading {
         readComments("/additionalInfo/comments", as: ["manifestComments"])
     }
 
-    private mutating func readComments(_ pointer: String, as paths: [String]) {
+    mutating func readComments(_ pointer: String, as paths: [String]) {
         reading.takeEntries(
             reading.elements(pointer).map { ($0, []) },
             as: paths,
@@ -192,7 +192,7 @@ private struct ManifestReading {
 
     // MARK: Sites
 
-    private mutating func readSites() {
+    mutating func readSites() {
         readSite("/generator", as: ["generator"])
         reading.take("/generator/emergencyPhone/number", as: ["emergencyPhone"])
         reading.take("/generator/emergencyPhone/extension", as: ["emergencyExtension"])
@@ -214,7 +214,7 @@ private struct ManifestReading {
     }
 
     /// Reads a site into the fields that begin with one of these.
-    private mutating func readSite(_ site: String, as prefixes: [String]) {
+    mutating func readSite(_ site: String, as prefixes: [String]) {
         guard !prefixes.isEmpty else { return }
         func paths(_ name: String) -> [String] {
             prefixes.map { prefix in
@@ -247,7 +247,7 @@ private struct ManifestReading {
         readSignatures(reading.elements("\(site)/electronicSignaturesInfo"), as: paths("ESignatures"))
     }
 
-    private mutating func readSignatures(_ signatures: [String], as paths: [String]) {
+    mutating func readSignatures(_ signatures: [String], as paths: [String]) {
         reading.takeEntries(
             signatures.map { ($0, []) },
             as: paths,
@@ -264,170 +264,9 @@ private struct ManifestReading {
         )
     }
 
-    // MARK: Waste lines
-
-    /// Single values of a waste line, and the generator's fields for them.
-    private static let ofWaste: [(pointer: String, field: String)] = [
-        ("dotHazardous", "dotHazardous"), ("epaWaste", "epaWaste"), ("pcb", "pcb"), ("br", "br"),
-        ("wasteDescription", "wasteDescription"), ("dotInformation/idNumber/code", "idNumber"),
-        ("dotInformation/printedDotInformation", "printedDotInformation"),
-        ("dotInformation/properShippingName/code", "properShippingName"),
-        ("dotInformation/technicalName", "technicalName"), ("dotInformation/rqDescription", "rqDescription"),
-        ("dotInformation/packingGroup/code", "packingGroup"),
-        ("dotInformation/emergencyGuideNumber/code", "emergencyGuide"),
-        ("quantity/containerNumber", "containerNumber"), ("quantity/containerType/code", "containerType"),
-        ("hazardousWaste/txWasteCodes", "texasCodes"), ("brInfo/densityUnitOfMeasurement/code", "densityUnit"),
-        ("brInfo/formCode/code", "formCode"), ("brInfo/sourceCode/code", "sourceCode"),
-        ("brInfo/wasteMinimizationCode/code", "wasteMinimizationCode"),
-        ("brInfo/mixedRadioactiveWaste", "mixedRadioactive"),
-        ("additionalInfo/handlingInstructions", "handlingInstructions"),
-        ("additionalInfo/consentNumber", "consentNumber"),
-    ]
-
-    private mutating func readWaste(_ line: String, place: Int) {
-        let row = reading.find("\(line)/lineNumber")?.integer ?? place
-        func path(_ field: String) -> [String] { ["wastes/\(row)/\(field)"] }
-        for (pointer, field) in ManifestReading.ofWaste { reading.take("\(line)/\(pointer)", as: path(field)) }
-        reading.take("\(line)/dotInformation/hazardClass/code", as: path("hazardClass")) { json, _ in
-            // Codes have no blanks: “Comb liq”.
-            json.text.map { .string(String($0.map { $0 == " " ? "-" : $0 })) }
-        }
-        reading.take("\(line)/brInfo/density", as: path("density")) { json, _ in ForeignReading.decimal(json) }
-        readQuantity("\(line)/quantity", as: path("quantity"))
-        let codes = "\(line)/hazardousWaste"
-        readFederalCodes(reading.elements("\(codes)/federalWasteCodes"), row: row)
-        readCodes(reading.elements("\(codes)/generatorStateWasteCodes"), as: path("generatorStateCodes"))
-        readCodes(reading.elements("\(codes)/tsdfStateWasteCodes"), as: path("facilityStateCodes"))
-        reading.takeEntries(
-            reading.elements("\(line)/pcbInfos").map { ($0, []) },
-            as: path("pcbItems"),
-            [
-                Member("/loadType/code", "loadType"), Member("/articleContainerId", "containerId"),
-                Member("/dateOfRemoval", "removedOn") { ManifestReading.day($0) },
-                Member("/weight", "weight") { ForeignReading.amount($0, "kg") }, Member("/wasteType", "wasteType"),
-                Member("/bulkIdentity", "bulkIdentity"),
-            ]
-        )
-        readComments("\(line)/additionalInfo/comments", as: path("comments"))
-        readMethod("\(line)/managementMethod/code", row: row)
-        for (name, field) in [
-            ("wasteQuantity", "discrepancyQuantity"), ("wasteType", "discrepancyType"), ("residue", "residue"),
-            ("discrepancyComments", "discrepancyComments"), ("residueComments", "residueComments"),
-        ] {
-            takeReceived("\(line)/discrepancyResidueInfo/\(name)", as: ["received/\(row)/\(field)"])
-        }
-    }
-
-    private mutating func readQuantity(_ pointer: String, as paths: [String]) {
-        let units = ["P": "lb", "T": "short-ton", "K": "kg", "M": "t", "G": "gal", "L": "l", "Y": "yd3", "N": "m3"]
-        let parts = ["\(pointer)/quantity", "\(pointer)/unitOfMeasurement/code"]
-        let number = reading.content(parts[0])
-        let unit = reading.content(parts[1])?.text.flatMap { units[$0] }
-        reading.give(from: parts, as: paths) { _ in
-            guard let number, let unit else { return nil }
-            return ForeignReading.amount(number, unit)
-        }
-    }
-
-    private mutating func readCodes(_ codes: [String], as paths: [String]) {
-        let places = codes.map { "\($0)/code" }.filter { reading.content($0) != nil }
-        let values = places.compactMap { reading.content($0) }
-        reading.give(from: places, as: paths) { _ in .array(values) }
-    }
-
-    /// The list at hand is not complete, so what it lacks has a field of its own.
-    private mutating func readFederalCodes(_ codes: [String], row: Int) {
-        let known = codes.filter { hasCode("\($0)/code", in: "federalCodes", of: "wastes", row: row) }
-        readCodes(known, as: ["wastes/\(row)/federalCodes"])
-        readCodes(codes.filter { !known.contains($0) }, as: ["wastes/\(row)/otherFederalCodes"])
-    }
-
-    /// The generator plans the method, the facility states it; both from the same member.
-    private mutating func readMethod(_ pointer: String, row: Int) {
-        guard isFacility else { return reading.take(pointer, as: ["wastes/\(row)/plannedMethod"]) }
-        let isKnown = hasCode(pointer, in: "managementMethod", of: "received", row: row)
-        takeReceived(pointer, as: ["received/\(row)/\(isKnown ? "managementMethod" : "otherManagementMethod")"])
-    }
-
-    private func hasCode(_ pointer: String, in field: String, of lines: String, row: Int) -> Bool {
-        guard let text = reading.content(pointer)?.text, let path = FieldPath("\(lines)/\(row)/\(field)"),
-            case .code(let list)? = reading.scheme.field(path)?.type
-        else { return false }
-        return reading.scheme.codeLists[list]?.code(text) != nil
-    }
-
-    // MARK: What the facility says
-
-    private mutating func readReceipt() {
-        takeReceived("/receivedDate", as: ["receivedAt"]) { json, _ in ForeignReading.moment(json) }
-        takeReceived("/residueNewManifestTrackingNumbers", as: ["residueTrackingNumbers"])
-        readDocument()
-    }
-
-    private mutating func readDocument() {
-        takeReceived("/printedDocument/name", as: ["documentName"])
-        takeReceived("/printedDocument/size", as: ["documentSize"])
-        takeReceived("/printedDocument/mimeType", as: ["documentType"])
-    }
-
-    /// Takes a value of the receipt: for the facility that signs it, once there is something to sign.
-    private mutating func takeReceived(
-        _ pointer: String,
-        as paths: [String],
-        _ convert: ForeignReading.Conversion = { json, _ in json }
-    ) {
-        if isFacility, !isReceived {
-            reading.leave([pointer], Why("not-yet", "no facility has received the load by this file"))
-        } else if isFacility, receiver == 0 {
-            reading.leave([pointer], Why("no-field", "the load went back to the generator: no facility receives it"))
-        } else if isFacility, receiver != order {
-            reading.leave([pointer], Why("other-party", "facility \(receiver) says it, and \(order) was asked for"))
-        } else {
-            reading.take(pointer, as: paths, convert)
-        }
-    }
-
-    private mutating func readRefusal() {
-        let refusal = "/rejectionInfo"
-        let alternate = "\(refusal)/alternateDesignatedFacility"
-        for (pointer, field) in [
-            ("/rejection", "rejection"), ("\(refusal)/rejectionType", "rejectionType"),
-            ("\(refusal)/transporterOnSite", "transporterOnSite"),
-            ("\(refusal)/rejectionComments", "rejectionComments"),
-            ("\(refusal)/alternateDesignatedFacilityType", "alternateType"),
-            ("\(refusal)/newManifestTrackingNumbers", "newTrackingNumbers"),
-        ] {
-            if isFacility, !isReceived {
-                reading.leave([pointer], Why("not-yet", "no facility has received the load by this file"))
-            } else if isFacility, order != 1 {
-                reading.leave([pointer], Why("other-party", "facility 1 says it, and \(order) was asked for"))
-            } else {
-                reading.take(pointer, as: [field])
-            }
-        }
-        if isFacility, order == 2, receiver == 2 {
-            readSite(alternate, as: ["facility"])
-            // The member is the first facility's word; the one that takes the load in does not refuse it.
-            if let path = FieldPath("rejection"), reading.scheme.field(path)?.owner == reading.role {
-                reading.add(path, .boolean(false))
-            }
-        } else if isFacility, order != 1 {
-            reading.leave([alternate], Why("other-party", "there is no facility \(order) in the file"))
-        } else {
-            let signatures = ["\(alternate)/paperSignatureInfo/printedName", "\(alternate)/electronicSignaturesInfo"]
-            if isFacility {
-                reading.leave(signatures, Why("other-party", "it is facility 2, and 1 was asked for"))
-            }
-            readSite(alternate, as: isFacility ? ["alternate"] : ["facility"])
-        }
-        reading.take("\(refusal)/generatorPaperSignature/printedName", as: ["takerPrintedName"])
-        let signature = "\(refusal)/generatorElectronicSignature"
-        readSignatures(reading.find(signature) == nil ? [] : [signature], as: ["takerESignatures"])
-    }
-
     // MARK: A picture alone
 
-    private mutating func readPicture() {
+    mutating func readPicture() {
         reading.take("/manifestTrackingNumber", as: ["uploadTrackingNumber"])
         reading.take("/originType", as: ["uploadOriginType"])
         let alternate = "/rejectionInfo/alternateDesignatedFacility"
@@ -446,9 +285,9 @@ private struct ManifestReading {
     // MARK: Conversions
 
     /// EPA writes days as times, at noon or midnight: the day is what counts.
-    private func day(_ json: JSON, _ field: Scheme.Field) -> JSON? { ManifestReading.day(json) }
+    func day(_ json: JSON, _ field: Scheme.Field) -> JSON? { ManifestReading.day(json) }
 
-    private static func day(_ json: JSON) -> JSON? {
+    static func day(_ json: JSON) -> JSON? {
         guard let text = json.text, text.utf8.count >= 10 else { return nil }
         return .string(String(text.prefix(10)))
     }

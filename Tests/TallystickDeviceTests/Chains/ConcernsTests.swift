@@ -1,6 +1,7 @@
 import Tallystick
 import TallystickCrypto
 import TallystickStore
+import TallystickTestSupport
 import Testing
 
 @testable import TallystickDevice
@@ -33,6 +34,32 @@ struct ConcernsTests {
         #expect(met.met == story.world.clock.now)
         #expect(!met.isOverdue(at: story.world.clock.now), "it is done")
         #expect(try story.receiver.view(story.chain).deadlines.map(\.wasLate) == [true])
+    }
+
+    @Test("says what can be done next with a load")
+    func nextSteps() throws {
+        let story = try World.delivered()
+        #expect(try story.receiver.nextStep(in: story.chain) == .sign(Derived.name("receiver"), isOnly: true))
+        // Who has given the load away and signed has nothing left to do.
+        #expect(try story.producer.nextStep(in: story.chain) == .sync)
+        let signed = try World.received()
+        #expect(try signed.receiver.nextStep(in: signed.chain) == .sync)
+    }
+
+    @Test("shows what a corrected value was before, and who corrected it")
+    func correctedValues() throws {
+        let story = try World.received()
+        let path = try #require(FieldPath("sicCode"))
+        func field() throws -> ChainView.Field? {
+            try story.producer.view(story.chain).legs.first?.fields.first { $0.path == path }
+        }
+        let before = try #require(try field())
+        #expect(before.corrected == nil)
+        let change = EventContent.FieldChange(path: path, value: .string("43341"))
+        _ = try story.producer.correct(story.chain, [change], why: "the last digits were wrong")
+        let after = try #require(try field())
+        #expect(after.value == .string("43341") && after.corrected == before.value && after.isSealed)
+        #expect(after.party?.isOwn == true)
     }
 
     @Test("is content where what had to follow came in time")
