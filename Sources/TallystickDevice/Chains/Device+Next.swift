@@ -23,7 +23,8 @@ extension Device {
             if scheme.signature(needed.stage)?.role == leg.role {
                 return state.signature(needed.stage, on: leg.event) != nil
             }
-            return state.signatures.contains { $0.name == needed.stage }
+            // Who took the load by a code alone does not know what others signed.
+            return state.opening == nil || state.signatures.contains { $0.name == needed.stage }
                 || state.legs.contains { $0.offer.flatMap { state.offers[$0] }?.offer.handoff == needed.stage }
         }
         let own = state.legs.filter { $0.party == certificate.party && certificate.roles.contains($0.role) }
@@ -34,9 +35,8 @@ extension Device {
             }
             // A second signature that nothing waits for is asked for by name only.
             let values = state.values(of: leg.event)
-            let wanted = open.first { rule in
-                rule.name == rule.role || values.keys.contains(where: rule.covers.contains)
-            }
+            let main = open.first { $0.name == $0.role }
+            let wanted = main ?? open.first { values.keys.contains(where: $0.covers.contains) }
             if let wanted { return .sign(wanted.name, isOnly: open.count == 1) }
         }
         guard let leg = own.last, leg.event == state.currentLeg?.event else { return .sync }
